@@ -1,0 +1,1 @@
+"""Values that pass between rooms: frozen, slotted, no I/O."""

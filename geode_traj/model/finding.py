@@ -1,0 +1,47 @@
+"""A problem found in data, and where."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in an input: every part that is known, `None` elsewhere. `span` is a byte span of the file."""
+
+    file: str | None = None
+    line: int | None = None
+    ordinal: int | None = None
+    event_id: str | None = None
+    pointer: str | None = None
+    span: tuple[int, int] | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Return the parts that are known (cli.md, verify report)."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding: a stable code, a message free of payload text, a place, related places, a hint."""
+
+    code: str
+    severity: Severity
+    message: str
+    place: Place = Place()
+    related: tuple[Place, ...] = ()
+    hint: str = ""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the finding as the reports write it (cli.md, machine shapes)."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "hint": self.hint,
+            "place": self.place.to_json(),
+            "related": [place.to_json() for place in self.related],
+        }
