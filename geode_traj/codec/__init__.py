@@ -1,0 +1,1 @@
+"""Bytes to values and back: strict JSON, lines, canonical bytes, digests, schemas, files, safe text."""

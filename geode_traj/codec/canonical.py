@@ -1,0 +1,46 @@
+"""The compact JSON of the record contract, as bytes.
+
+It equals `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)`, the form over which
+GEODE computes every digest. orjson writes it several times faster but formats exponents differently, writes
+NaN as null and knows no integers beyond 64 bits; its output is used only where the two must agree.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+import orjson
+
+_SCALARS: Final = (int, float, str, type(None))
+
+
+def dumps(value: object) -> bytes:
+    """Return the canonical bytes of a JSON value; NaN and lone surrogates must not be in it."""
+    if isinstance(value, _SCALARS) or _floats_differ(value):
+        return _slow(value)
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # an integer beyond 64 bits, or nesting beyond orjson's limit
+        return _slow(value)
+
+
+def _slow(value: object) -> bytes:
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+
+
+def _floats_differ(value: object) -> bool:
+    """Tell whether a float is written with an exponent by one writer, or is not finite."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        kind = type(item)  # exact types only, several times as fast as isinstance; this runs per event
+        if kind is dict:
+            stack.extend(item.values())  # type: ignore[attr-defined]
+        elif kind is list:
+            stack.extend(item)  # type: ignore[call-overload]
+        elif kind is float and not (1e-4 <= item < 1e16 or -1e16 < item <= -1e-4 or item == 0):  # type: ignore[operator]
+            return True
+    return False

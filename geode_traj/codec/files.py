@@ -1,0 +1,100 @@
+"""Files: digests in bounded memory, and new files that appear whole or not at all, and replace nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from geode_traj.errors import DataError, WorldError
+
+CHUNK: Final = 1 << 20
+
+
+def sha256_bytes(data: bytes) -> str:
+    """Return the SHA-256 of `data` in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_file(path: Path) -> tuple[str, int]:
+    """Return the SHA-256 (hex) and size in bytes of a file; raise `WorldError` TE201."""
+    digest = hashlib.sha256()
+    size = 0
+    with reading(path) as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+    return digest.hexdigest(), size
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file for reading bytes; raise `WorldError` TE201 where that fails."""
+    try:
+        # A FIFO or device would block or never end: only regular files are inputs.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise WorldError("TE201", path=path.name, why=error.strerror, place=str(path)) from None
+    with os.fdopen(descriptor, "rb") as stream:
+        if not os.path.isfile(descriptor):  # noqa: PTH113 - asks the open descriptor, not the name
+            raise WorldError("TE201", path=path.name, why="not a regular file", place=str(path))
+        try:
+            yield stream
+        except OSError as error:
+            raise WorldError("TE201", path=path.name, why=error.strerror, place=str(path)) from None
+
+
+def read_bounded(path: Path, limit: int) -> bytes:
+    """Return a file's bytes; raise `DataError` TE203 when it holds more than `limit` bytes."""
+    with reading(path) as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise DataError("TE203", limit=limit, place=str(path))
+    return data
+
+
+def write_new(path: Path, chunks: Iterable[bytes], *, force: bool = False, mode: int = 0o644) -> None:
+    """Write `chunks` to a new file, atomically and durably.
+
+    The file appears under its name only when every chunk is on disk. An existing one is kept and `WorldError`
+    TE601 raised, unless `force`. TE602 when the disk refuses; whatever `chunks` raises passes through, and
+    nothing is left behind in either case.
+    """
+    if not force and os.path.lexists(path):
+        raise WorldError("TE601", path=path.name, place=str(path))
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    except OSError as error:
+        raise WorldError("TE602", path=path.name, why=error.strerror, place=str(path)) from None
+    try:
+        with os.fdopen(descriptor, "wb", buffering=CHUNK) as stream:
+            for chunk in chunks:
+                stream.write(chunk)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if force:
+            temporary.replace(path)
+        else:
+            os.link(temporary, path)  # fails where the name exists: no window between look and write
+        sync_folder(path.parent)
+    except FileExistsError:
+        raise WorldError("TE601", path=path.name, place=str(path)) from None
+    except OSError as error:
+        raise WorldError("TE602", path=path.name, why=error.strerror, place=str(path)) from None
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

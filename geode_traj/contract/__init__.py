@@ -1,0 +1,1 @@
+"""The record contract as pure rules: no I/O."""
