@@ -61,6 +61,7 @@ CODES: Final[dict[str, ErrorCode]] = {
     ),
     "TE104": ErrorCode(EXIT_NO_INPUT, "no input matched", "name files that exist, or a wider folder"),
     "TE105": ErrorCode(EXIT_USAGE, "unknown name {name}", "list the known names first"),
+    "TE106": ErrorCode(EXIT_USAGE, "ssh-agent: {why}", "see what it holds with `ssh-add -l`"),
     "TE199": ErrorCode(
         EXIT_INTERNAL, "internal error: {why}", "this is a bug: report it with what is printed"
     ),
@@ -110,6 +111,7 @@ CODES: Final[dict[str, ErrorCode]] = {
     "TE402": ErrorCode(
         EXIT_INTEGRITY, "{path} is not a plain file here: {why}", "a release holds regular files only"
     ),
+    "TE403": ErrorCode(EXIT_INTEGRITY, "malformed signature: {why}", "make it again with `release sign`"),
     # TE5xx: the store
     "TE501": ErrorCode(
         EXIT_BUSY, "the store is busy or locked: {path}", "another writer is at work; try again"
