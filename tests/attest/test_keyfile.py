@@ -257,6 +257,7 @@ def test_public_line_round_trip() -> None:
         LINE.replace(b" demo", b"AAAA demo"),
         b"ssh-ed25519 " + base64.b64encode(wire.public_blob(IDENTITY)),
     ],
+    ids=lambda line: f"{len(line)} bytes",
 )
 def test_malformed_public_lines_are_refused(line: bytes) -> None:
     with pytest.raises(DataError) as caught:
