@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,9 +40,10 @@ def reading(path: Path) -> Iterator[BinaryIO]:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise WorldError("TE201", path=path.name, why=error.strerror, place=str(path)) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise WorldError("TE201", path=path.name, why="not a regular file", place=str(path))
     with os.fdopen(descriptor, "rb") as stream:
-        if not os.path.isfile(descriptor):  # noqa: PTH113 - asks the open descriptor, not the name
-            raise WorldError("TE201", path=path.name, why="not a regular file", place=str(path))
         try:
             yield stream
         except OSError as error:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -19,7 +18,6 @@ from geode_traj.errors import DataError
 
 MAX_DEPTH: Final = 200
 _LONE_ESCAPE: Final = re.compile(r"[\ud800-\udfff]")
-_FAR_FLOAT: Final = re.compile(rb"[eE]\+?[0-9]{3}|[0-9]{308}")
 
 
 def loads(data: bytes, *, place: str = "") -> Any:
@@ -31,7 +29,7 @@ def loads(data: bytes, *, place: str = "") -> Any:
         value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
         raise _explain(data, str(error), place) from None
-    if _FAR_FLOAT.search(data) and any(_nonfinite(value)):
+    if _nonfinite(value):
         raise DataError("TE202", place=place, why="a number is too large for a float")
     return value
 
@@ -48,17 +46,19 @@ def _explain(data: bytes, message: str, place: str) -> DataError:
     return DataError("TE202", place=place, why=message)
 
 
-def _nonfinite(value: object) -> Iterator[bool]:
+def _nonfinite(value: Any) -> bool:
+    """Tell whether a number was too large for a float (1e999 reads as infinity)."""
     stack = [value]
     while stack:
         item = stack.pop()
-        if isinstance(item, float):
-            if not math.isfinite(item):
-                yield True
-        elif isinstance(item, dict):
+        kind = type(item)  # exact types only, several times as fast as isinstance; this runs per line
+        if kind is dict:
             stack.extend(item.values())
-        elif isinstance(item, list):
+        elif kind is list:
             stack.extend(item)
+        elif kind is float and not math.isfinite(item):
+            return True
+    return False
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ def tolerant(data: bytes) -> Tolerated:
         if "recursion limit" in str(error):
             raise RecursionError from None
         return _Mender(data).read()
-    if _FAR_FLOAT.search(data) and any(_nonfinite(value)):
+    if _nonfinite(value):
         return _Mender(data).read()
     return Tolerated(value)
 

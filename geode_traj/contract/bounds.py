@@ -70,8 +70,8 @@ def bound(payload: dict[str, Any]) -> tuple[dict[str, Any], list[Cut]]:
 
 
 def cut_text(text: str, limit: int) -> str:
-    """Return `text` cut to `limit` characters with the marker `…[truncated:N]`, N its length before."""
-    return f"{text[:limit]}{CUT_MARK}{len(text)}]" if len(text) > limit else text
+    """Return `text` cut to `limit` characters with the marker `…[truncated:N]`, N the characters cut."""
+    return f"{text[:limit]}{CUT_MARK}{len(text) - limit}]" if len(text) > limit else text
 
 
 def _bound(value: Any, pointer: str, depth: int, cut: Callable[[Cut], None]) -> Any:

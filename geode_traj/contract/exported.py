@@ -1,0 +1,122 @@
+"""From a stored row to an exported event and back (record contract §5, §7)."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Final
+
+from geode_traj.codec.canonical import dumps
+from geode_traj.codec.files import sha256_bytes
+from geode_traj.contract.derive import Derived
+from geode_traj.contract.kinds import OUR_MARKERS, OVERLAID
+from geode_traj.contract.times import iso
+from geode_traj.model.event import Row
+
+_OVERLAID: Final = frozenset(OVERLAID)
+_STRUCTURAL: Final[dict[str, frozenset[str]]] = {
+    "session.ended": frozenset(
+        """duration_s total_cost_usd rounds prompt_tokens completion_tokens record_failures
+        projection_failed""".split()
+    ),
+    "turn.completed": frozenset("termination_reason rounds tool_call_count failed successful".split()),
+    "tool.called": frozenset({"tool"}),
+    "tool.completed": frozenset({"tool"}),
+    "usage.recorded": frozenset({"input_tokens", "output_tokens", "cost_usd"}),
+    "error.recorded": frozenset({"error_type"}),
+    "verification.evidence": frozenset("references root_turn_id verify_attempt policy_action".split()),
+    "verification.pending": frozenset(
+        "candidate_sha256 candidate_bytes root_turn_id verify_attempt references".split()
+    ),
+}
+
+
+def event(row: Row, payload: dict[str, Any], derived: Derived, ordinal: int) -> dict[str, Any]:
+    """Return the trajectory event of a row: payload under the row's overlaid fields, derived ids marked.
+
+    `payload` is consumed: it becomes the event's payload.
+    """
+    fields: dict[str, Any] = {
+        "model": row.model,
+        "provider": row.provider,
+        "status": row.status,
+        "source": row.source,
+        "session_generation": row.session_generation,
+        "parent_event_id": row.parent_event_id,
+        "source_payload_hash": row.payload_hash,
+    }
+    if not _OVERLAID.isdisjoint(payload):
+        displaced = {
+            key: payload[key]
+            for key in OVERLAID
+            if key in payload and (payload[key] != fields[key] or type(payload[key]) is not type(fields[key]))
+        }
+        if displaced:
+            payload["_displaced"] = displaced
+    payload.update(fields)
+    if derived.marks:
+        stored = payload.get("_derived")
+        payload["_derived"] = {**stored, **derived.marks} if isinstance(stored, dict) else derived.marks
+    if derived.native_turn_id is not None:
+        payload["_native_turn_id"] = derived.native_turn_id
+    return {
+        "event_id": row.event_id,
+        "ordinal": ordinal,
+        "occurred_at": iso(row.occurred_at),
+        "kind": row.kind,
+        "actor": row.role or "agent",
+        "session_id": row.session_id,
+        "turn_id": derived.turn_id,
+        "call_id": derived.call_id,
+        "payload": payload,
+    }
+
+
+def digest_payload(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """Keep the structural fields of an exported payload and replace all others by their digest (§5).
+
+    Our marker keys never enter the digest, so that it equals GEODE's; `_derived` and `_redactions` are kept.
+    """
+    keep = _OVERLAID | _STRUCTURAL.get(kind, frozenset())
+    kept = {key: value for key, value in payload.items() if key in keep}
+    displaced = payload.get("_displaced")
+    for key in ("_derived", "_redactions"):
+        if key in payload:
+            kept[key] = payload[key]
+    omitted = {
+        key: value
+        for key, value in payload.items()
+        if key not in keep and (key not in OUR_MARKERS or key == "_legacy")
+    }
+    if not omitted and not displaced:  # a displaced value alone is still content that is not there
+        return kept
+    encoded = dumps(omitted)
+    kept["_content_omitted"] = sorted(omitted)
+    kept["_omitted_payload_sha256"] = sha256_bytes(encoded)
+    kept["_omitted_payload_bytes"] = len(encoded)
+    return kept
+
+
+def stored_payload(exported: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Undo the overlay of an exported payload; return the stored one and whether its hash is proven.
+
+    A payload key that equalled the row's field leaves no trace in the export, so the recorded hash decides
+    whether it was there.
+    """
+    displaced = exported.get("_displaced")
+    dropped = _OVERLAID | {"_displaced", "_native_turn_id"}
+    base: dict[str, Any] = {key: value for key, value in exported.items() if key not in dropped}
+    if isinstance(displaced, dict):
+        base.update({key: value for key, value in displaced.items() if key in _OVERLAID})
+    derived = base.pop("_derived", None)
+    if isinstance(derived, dict):
+        stored = {k: v for k, v in derived.items() if k not in ("turn_id", "call_id", "ambiguous")}
+        if stored:
+            base["_derived"] = stored
+    wanted = exported.get("source_payload_hash")
+    present = [key for key in OVERLAID if key in exported and key not in base]
+    for count in range(len(present) + 1):
+        for keys in combinations(present, count):
+            candidate = base | {key: exported[key] for key in keys}
+            if sha256_bytes(dumps(candidate)) == wanted:
+                return candidate, True
+    return base, False

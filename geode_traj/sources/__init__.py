@@ -1,0 +1,1 @@
+"""Transcript formats: one file or folder each, found by scanning this package."""

@@ -1,0 +1,128 @@
+"""What a transcript format is: a name, a test by content, and a reader that yields values.
+
+A source decides nothing about ids of other formats, redaction, bounds or storage: the assembler does that for
+all of them. Third parties add formats by the entry point group `geode_traj.sources`, opt-in by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Protocol
+
+import jiter
+
+import geode_traj.sources
+from geode_traj.errors import DataError, WorldError
+from geode_traj.model.event import Item
+
+HEAD_BYTES: Final = 1 << 18
+TAIL_BYTES: Final = 1 << 16
+_GENERIC_STEMS: Final = frozenset({"dialogue", "transcript", "events"})
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One source to read: where it is, the name to record, and the bytes that were planned.
+
+    `override` is an explicit session id. `size` and `sha256` describe the planned bytes: a file that grows
+    while it is read is read up to there.
+    """
+
+    path: Path
+    name: str
+    sha256: str
+    size: int
+    override: str | None = None
+
+    @property
+    def receipt_session(self) -> str:
+        """The session id a receipt is filed under: the override, else the stem (record contract §1)."""
+        return self.override or self.path.stem
+
+    @property
+    def default_session(self) -> str:
+        """The session of rows that name none: the override, else the stem, or a generic stem's folder."""
+        if self.override:
+            return self.override
+        if self.path.stem in _GENERIC_STEMS:
+            return self.path.absolute().parent.name or self.path.stem
+        return self.path.stem
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A look at a file for detection: its first and last bytes and the JSON objects on its first lines."""
+
+    head: bytes
+    tail: bytes
+
+    def objects(self, limit: int = 64) -> Iterator[dict[str, Any]]:
+        """Yield JSON objects among the first complete lines of the head, damaged lines left out."""
+        parts = self.head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        if len(self.head) == HEAD_BYTES:
+            parts = parts[:-1] or parts
+        for part in parts[:limit]:
+            line = part.strip().lstrip(b"\0")
+            if line[:1] == b"{":
+                try:
+                    yield jiter.from_json(line, catch_duplicate_keys=False)
+                except ValueError:
+                    continue
+
+
+class Source(Protocol):
+    """One transcript format."""
+
+    name: str
+    keeps_ids: bool  # generations and event ids come from the file and are stored as they are
+    reads: str  # one line for `formats`
+
+    def detect(self, probe: Probe) -> bool:
+        """Tell by content whether a file is of this format."""
+
+    def first_time(self, given: Input, stream: BinaryIO) -> float | None:
+        """Return the first readable time of the file in Unix seconds: sources are taken in that order."""
+
+    def count(self, stream: BinaryIO, size: int) -> int:
+        """Count the records of the file independently of `read`, so that a receipt can be checked."""
+
+    def read(self, given: Input, stream: BinaryIO) -> Iterable[Item]:
+        """Yield the file's records in order; raise `DataError` where the file as a whole cannot be read."""
+
+
+@cache
+def all_sources() -> dict[str, Source]:
+    """Return the built-in formats by name, sorted."""
+    found: dict[str, Source] = {}
+    for module in pkgutil.iter_modules(geode_traj.sources.__path__):
+        source = getattr(importlib.import_module(f"geode_traj.sources.{module.name}"), "SOURCE", None)
+        if source is not None:
+            found[source.name] = source
+    return dict(sorted(found.items()))
+
+
+def by_name(name: str) -> Source:
+    """Return a built-in format, or a third party's that carries this name; raise `WorldError` TE105."""
+    builtin = all_sources().get(name)
+    if builtin is not None:
+        return builtin
+    for point in entry_points(group="geode_traj.sources", name=name):
+        loaded: Source = point.load()
+        return loaded
+    raise WorldError("TE105", name=name)
+
+
+def detect(probe: Probe) -> Source:
+    """Return the one format a file's content matches; raise `DataError` TE205 (none), TE206 (several)."""
+    matches = [source for source in all_sources().values() if source.detect(probe)]
+    if not matches:
+        raise DataError("TE205")
+    if len(matches) > 1:
+        raise DataError("TE206", names=", ".join(source.name for source in matches))
+    return matches[0]

@@ -1,0 +1,274 @@
+"""GEODE's legacy transcripts: session dialogues and run logs, one JSON object a line (record contract §1)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final
+
+from geode_traj.codec.canonical import dumps
+from geode_traj.codec.jsonl import Line, lines
+from geode_traj.codec.reading import Tolerated, tolerant
+from geode_traj.contract.ids import COLUMN_BOUNDS, MAX_SESSION_ID, legacy_event_id
+from geode_traj.contract.kinds import OUR_MARKERS
+from geode_traj.contract.times import is_calendar
+from geode_traj.model.event import Damaged, Event, Item, Loss, Skipped
+from geode_traj.sources.base import Input, Probe
+
+_KINDS: Final = {
+    "session_start": "session.started",
+    "session_end": "session.ended",
+    "user_message": "message.user",
+    "assistant_message": "message.assistant",
+    "tool_call": "tool.called",
+    "tool_result": "tool.completed",
+    "subagent_start": "subagent.started",
+    "subagent_complete": "subagent.stopped",
+    "vault_save": "artifact.saved",
+    "cost": "usage.recorded",
+    "error": "error.recorded",
+    "gui_step": "gui.step",
+    "task_preflight": "preflight.recorded",
+    "handoff_triggered": "handoff.triggered",
+}
+_RESERVED: Final = frozenset(
+    "event ts seq session_id turn_id call_id model provider status text tool input summary".split()
+)
+_COLUMNS: Final = ("turn_id", "call_id", "model", "provider", "status")
+_NOT_PAYLOAD: Final = _RESERVED | OUR_MARKERS
+_ROLES: Final = {"message.user": "user", "message.assistant": "assistant"}
+_NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+
+
+class GeodeLegacy:
+    """`transcript.jsonl`, `dialogue.jsonl` and `<session-id>.jsonl`, both dialects, also mixed."""
+
+    name = "geode-legacy"
+    keeps_ids = False
+    reads = "GEODE transcript and dialogue JSONL, session and run dialects"
+
+    def detect(self, probe: Probe) -> bool:
+        """Match when most of the first objects carry a string `event` with `ts` or `seq` and no schema id."""
+        seen = matched = 0
+        for row in probe.objects():
+            seen += 1
+            matched += (
+                isinstance(row.get("event"), str) and ("ts" in row or "seq" in row) and "schema_id" not in row
+            )
+        return matched * 2 > seen
+
+    def first_time(self, given: Input, stream: BinaryIO) -> float | None:
+        """Return the first readable `ts`."""
+        for line in lines(stream, size=given.size):
+            if line.data and b'"ts"' in line.data:
+                try:
+                    row = tolerant(line.data).value
+                except (ValueError, RecursionError):
+                    continue
+                seconds = _seconds(row.get("ts")) if isinstance(row, dict) else None
+                if seconds is not None:
+                    return seconds
+        return None
+
+    def count(self, stream: BinaryIO, size: int) -> int:
+        """Count physical lines: line ends, and a last line without one."""
+        total = 0
+        last = b"\n"
+        while size > 0 and (chunk := stream.read(min(size, 1 << 20))):
+            total += chunk.count(b"\n")
+            last = chunk[-1:]
+            size -= len(chunk)
+        return total + (last != b"\n")
+
+    def read(self, given: Input, stream: BinaryIO) -> Iterator[Item]:
+        """Yield one event a line; damaged and blank lines as themselves."""
+        reader = _Reader(given)
+        for line in lines(stream, size=given.size):
+            data = line.data
+            if data is None:
+                yield Damaged(line.number, line.offset, line.length, line.sha256, "line_too_long", None)
+            elif not data.strip():
+                yield Skipped("blank")
+            else:
+                yield from reader.line(line, data)
+
+
+class _Reader:
+    """Reads the lines of one file: which session a row belongs to, and its generation."""
+
+    def __init__(self, given: Input) -> None:
+        self._given = given
+        self._named = ""
+        self._generations: dict[str, int] = {}
+
+    def line(self, line: Line, data: bytes) -> Iterator[Item]:
+        sha256 = hashlib.sha256(data).hexdigest()
+        try:
+            read = tolerant(data)
+        except ValueError:
+            rest = _after_nuls(data)
+            if rest is None:
+                yield _damaged(line, sha256, _reason(line, data))
+                return
+            yield Loss("nul_block")
+            read = rest
+        except RecursionError:
+            yield _damaged(line, sha256, "too_deep")
+            return
+        if not isinstance(read.value, dict):
+            yield _damaged(line, sha256, "not_object")
+            return
+        yield self._event(line.number, sha256, read)
+
+    def _event(self, number: int, sha256: str, read: Tolerated) -> Event:
+        row: dict[str, Any] = read.value
+        name = _text(row.get("event"))
+        session, alias = self._session(row, name, number, sha256)
+        kind = _KINDS.get(name, "legacy.imported")
+        fields = {key: row[key] for key in row if key in OUR_MARKERS or key == "seq"}
+        payload = {
+            key: value for key, value in row.items() if key not in _RESERVED and key not in OUR_MARKERS
+        }
+        _place(kind, row, payload, fields)
+        legacy: dict[str, Any] = {
+            "event": name,
+            "line_number": number,
+            "source_digest": self._given.sha256,
+            "source_path": self._given.name,
+        }
+        payload["_legacy"] = legacy
+        seconds = _seconds(row.get("ts"))
+        if seconds is None and row.get("ts") is not None:
+            legacy["timestamp_invalid"] = True
+            fields["ts"] = row["ts"]
+        for key in _COLUMNS:
+            value = row.get(key)
+            if value is not None and (not isinstance(value, str) or len(value) > COLUMN_BOUNDS[key]):
+                fields[key] = value
+        own = row.get("session_id")
+        if own is not None and (not isinstance(own, str) or len(own) > MAX_SESSION_ID):
+            fields["session_id"] = own
+        if not isinstance(row.get("event", ""), str):
+            fields["event"] = row["event"]
+        if read.duplicates:
+            legacy["duplicates"] = read.duplicates
+        if fields:
+            legacy["fields"] = fields
+        return Event(
+            kind=kind,
+            session_id=session,
+            line=number,
+            record_sha256=sha256,
+            payload=payload,
+            time=seconds,
+            generation=self._generations.get(session, 1),
+            raw=name not in _KINDS,
+            turn_id=_text(row.get("turn_id")),
+            call_id=_text(row.get("call_id")),
+            role=_ROLES.get(kind, ""),
+            status=_text(row.get("status")),
+            model=_text(row.get("model")),
+            provider=_text(row.get("provider")),
+            source="legacy_jsonl",
+            event_id=legacy_event_id(session, number, sha256),
+            aliases=(alias,) if alias else (),
+            escaped=tuple(read.escaped),
+            nonfinite=tuple(read.nonfinite),
+        )
+
+    def _session(self, row: dict[str, Any], name: str, number: int, sha256: str) -> tuple[str, str]:
+        """Return the row's session and the id GEODE would have given the row, where it differs from ours."""
+        own = _text(row.get("session_id"))
+        if name == "session_start" and own:
+            self._named = own
+        session = own or self._named or self._given.default_session
+        if name == "session_start":
+            self._generations[session] = self._generations.get(session, 0) + 1
+        if own or session == self._given.receipt_session:
+            return session, ""
+        return session, legacy_event_id(self._given.receipt_session, number, sha256)
+
+
+def _after_nuls(data: bytes) -> Tolerated | None:
+    """Read the record behind a block of NULs, which a power loss leaves where a write should be."""
+    rest = data.lstrip(b"\0")
+    if rest == data or not rest:
+        return None
+    try:
+        return tolerant(rest)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _damaged(line: Line, sha256: str, reason: str) -> Damaged:
+    return Damaged(line.number, line.offset, line.length, sha256, reason, line.data)
+
+
+def _reason(line: Line, data: bytes) -> str:
+    if not data.strip(b"\0 \t\r"):
+        return "nul_block"
+    return "not_json" if line.ended else "torn_tail"
+
+
+def _place(kind: str, row: dict[str, Any], payload: dict[str, Any], fields: dict[str, Any]) -> None:
+    """Give reserved keys the place this kind has for them; what has none goes into `fields`.
+
+    Where the row has a key of the place's own name, that one stays, as in GEODE.
+    """
+    places: tuple[tuple[str, str, Any], ...] = ()
+    if kind in _ROLES:
+        text = row.get("text")
+        nested = payload.get("payload")
+        if text is None and isinstance(nested, dict):
+            text = nested.get("text")
+        places = (("content", "text", "" if text is None else text),)
+    elif kind == "tool.called":
+        places = (("tool", "tool", _text(row.get("tool"))), ("arguments", "input", _arguments(row, fields)))
+    elif kind == "tool.completed":
+        places = (("tool", "tool", _text(row.get("tool"))), ("summary", "summary", _text(row.get("summary"))))
+    for key in ("text", "tool", "input", "summary"):
+        if key in row and not any(
+            key == origin and place not in payload and (value == row[key] or key == "input")
+            for place, origin, value in places
+        ):
+            fields[key] = row[key]
+    for place, _, value in places:
+        payload.setdefault(place, value)
+
+
+def _arguments(row: dict[str, Any], fields: dict[str, Any]) -> Any:
+    """Return a call's arguments; the text stays in `fields` too where parsing it would lose something."""
+    given = row.get("input")
+    if isinstance(given, dict):
+        return given
+    if not isinstance(given, str):
+        if given is not None:
+            fields["input"] = given
+        return {}
+    try:
+        read = tolerant(given.encode())
+    except (ValueError, RecursionError):
+        return {"_legacy_fragment": given}
+    if read.duplicates or read.nonfinite or read.escaped:
+        fields["input"] = given
+    return read.value if isinstance(read.value, dict) else {"_value": read.value}
+
+
+def _text(value: Any) -> str:
+    """Return a field as text: null, zero, false and empty are nothing, as GEODE reads them."""
+    if isinstance(value, str):
+        return value
+    return dumps(value).decode() if value else ""
+
+
+def _seconds(value: Any) -> float | None:
+    """Return a `ts` in Unix seconds, None when it cannot be read or is no calendar time."""
+    if isinstance(value, str):
+        if len(value) > 64 or not _NUMBER.fullmatch(value):
+            return None
+        value = float(value)
+    return float(value) if is_calendar(value) else None
+
+
+SOURCE = GeodeLegacy()

@@ -1,0 +1,136 @@
+"""GEODE trajectories, `geode.trajectory@1`, back into a store without loss (record contract §7, Ours)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final
+
+from geode_traj.codec.canonical import dumps
+from geode_traj.codec.files import sha256_bytes
+from geode_traj.codec.framed import EventText, read
+from geode_traj.codec.schema import is_valid
+from geode_traj.contract.exported import stored_payload
+from geode_traj.contract.kinds import TRAJECTORY
+from geode_traj.contract.session_export import own_reasons
+from geode_traj.contract.times import parse
+from geode_traj.errors import DataError
+from geode_traj.model.event import Damaged, Event, Item, Loss, Session
+from geode_traj.sources.base import Input, Probe
+
+_SCHEMA: Final = re.compile(rb'"schema_id"\s*:\s*"geode\.trajectory@1"')
+_COMPLETE_LINE: Final = re.compile(rb"\}\s*\n\s*\{")
+# Head fields that the next export repeats; the rest it states anew.
+_HEAD: Final = (
+    "source", "outcome", "trajectory_class", "artifact_digests", "evidence_refs", "runtime_event_refs",
+)  # fmt: skip
+
+
+class GeodeTrajectory:
+    """One trajectory file; its sessions come back with ids, order, columns and payloads as exported."""
+
+    name = "geode-trajectory"
+    keeps_ids = True
+    reads = "geode.trajectory@1 files, line-framed or not"
+
+    def detect(self, probe: Probe) -> bool:
+        """Match one JSON object that names the schema at its head or its tail."""
+        if not probe.head.lstrip().startswith(b"{"):
+            return False
+        first = probe.head.split(b"\n", 1)[0].rstrip()
+        if first.endswith(b"}") and _COMPLETE_LINE.search(probe.head):
+            return False  # JSON lines that only mention the schema
+        return bool(_SCHEMA.search(probe.head) or _SCHEMA.search(probe.tail))
+
+    def first_time(self, given: Input, stream: BinaryIO) -> float | None:
+        """Return the time of the first event."""
+        for text in read(stream, place=given.name, size=given.size).events:
+            time = text.value.get("occurred_at") if isinstance(text.value, dict) else None
+            parsed = parse(time) if isinstance(time, str) else None
+            if parsed:
+                return parsed[0]
+        return None
+
+    def count(self, stream: BinaryIO, size: int) -> int:
+        """Count the events."""
+        return sum(1 for _ in read(stream, size=size).events)
+
+    def read(self, given: Input, stream: BinaryIO) -> Iterator[Item]:
+        """Yield the events, then what the file declares of their sessions."""
+        document = read(stream, place=given.name, size=given.size)
+        sessions: dict[str, None] = {}
+        for text in document.events:
+            data = text.data if text.data is not None else dumps(text.value)
+            sha256 = sha256_bytes(data)
+            if not is_valid(TRAJECTORY, text.value, part="event") or parse(text.value["occurred_at"]) is None:
+                yield Damaged(
+                    text.line or text.ordinal, text.offset or 0, len(data), sha256, "not_an_event", data
+                )
+                continue
+            sessions[text.value["session_id"]] = None
+            yield from _event(text, sha256)
+        head = document.head
+        if head.get("schema_id") != TRAJECTORY:
+            raise DataError("TE208", name=TRAJECTORY, why="another schema_id", place=given.name)
+        declared = _declared(head, list(sessions))
+        for session in sessions:
+            yield Session(session, declared)
+
+
+def _event(text: EventText, sha256: str) -> Iterator[Item]:
+    value: dict[str, Any] = text.value
+    exported: dict[str, Any] = value["payload"]
+    payload, proven = stored_payload(exported)
+    if not proven and "source_payload_hash" in exported:
+        yield Loss("payload_differs_from_source")
+    derived = exported.get("_derived")
+    derived = derived if isinstance(derived, dict) else {}
+    native_turn = exported.get("_native_turn_id")
+    turn = value["turn_id"] if "turn_id" not in derived else native_turn
+    seconds = parse(value["occurred_at"])
+    generation = exported.get("session_generation")
+    parent = exported.get("parent_event_id")
+    yield Event(
+        kind=value["kind"],
+        session_id=value["session_id"],
+        line=text.ordinal,
+        record_sha256=sha256,
+        payload=payload,
+        time=seconds[0] if seconds else None,
+        generation=generation if isinstance(generation, int) and 0 < generation < 1 << 31 else 1,
+        turn_id=turn if isinstance(turn, str) else "",
+        call_id="" if "call_id" in derived else value["call_id"],
+        parent_event_id=parent if isinstance(parent, str) else None,
+        role="" if value["actor"] == "agent" else value["actor"],
+        status=_text(exported, "status"),
+        model=_text(exported, "model"),
+        provider=_text(exported, "provider"),
+        source=_text(exported, "source") or "geode-trajectory",
+        event_id=value["event_id"],
+    )
+
+
+def _text(payload: dict[str, Any], key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _declared(head: dict[str, Any], sessions: list[str]) -> dict[str, Any]:
+    """Return what the next export must repeat: declared reasons, damaged lines, head fields of its own."""
+    integrity = head.get("integrity")
+    integrity = integrity if isinstance(integrity, dict) else {}
+    privacy = head.get("privacy")
+    redactions = privacy.get("redactions") if isinstance(privacy, dict) else None
+    declared: dict[str, Any] = {
+        "scope": own_reasons(integrity.get("scope_incompleteness")),
+        "replay": own_reasons(integrity.get("replay_incompleteness")),
+        "damaged_lines": integrity.get("damaged_lines", 0),
+        "fidelity": integrity.get("fidelity"),
+        "redactions": redactions if isinstance(redactions, list) else None,
+        "head": {key: head[key] for key in _HEAD if key in head},
+        "sessions": sessions,
+    }
+    return {key: value for key, value in declared.items() if value}
+
+
+SOURCE = GeodeTrajectory()

@@ -1,0 +1,1 @@
+"""The SQLite shelf: a GEODE `sessions.db` with tables of ours beside it."""

@@ -1,0 +1,114 @@
+"""Opening a store: read-only without creating anything, or for writing with one writer at a time.
+
+SQLite's own write lock is the writer lock: every write transaction begins with BEGIN IMMEDIATE and waits up
+to the busy time-out; past it the caller gets `WorldError` TE501.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from geode_traj.errors import DataError, WorldError
+from geode_traj.store import schema
+
+BUSY_SECONDS: Final = 10.0
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours: busy or locked TE501, damaged TE505, anything else TE503."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise WorldError("TE501", path=path.name, place=str(path)) from None
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise DataError("TE505", why=str(error), place=str(path)) from None
+        raise WorldError("TE503", path=path.name, why=str(error), place=str(path)) from None
+
+
+@contextmanager
+def open_reader(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open an existing store read-only, in one consistent snapshot (SQLite's -wal and -shm files apart)."""
+    if not path.is_file():
+        raise WorldError("TE503", path=path.name, why="no such file", place=str(path))
+    with translated(path):
+        uri = f"file:{quote(str(path.absolute()))}?mode=ro"
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("BEGIN")
+            schema.check_versions(connection)
+            yield connection
+        finally:
+            connection.close()
+
+
+@contextmanager
+def open_writer(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> Iterator[sqlite3.Connection]:
+    """Open a store for writing and create it, its folder and its tables where missing."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WorldError("TE503", path=path.name, why=error.strerror, place=str(path)) from None
+    with translated(path):
+        # Statements begin and end transactions themselves: the module's implicit ones would hide them.
+        connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+        try:
+            schema.check_versions(connection)  # before the first write, so that a newer store stays as it is
+            _use_wal(connection, busy_seconds)
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("PRAGMA temp_store = MEMORY")
+            with transaction(connection):
+                schema.create(connection)
+            yield connection
+        finally:
+            connection.close()
+
+
+def _use_wal(connection: sqlite3.Connection, seconds: float) -> None:
+    # Switching to WAL needs a moment alone and does not call the busy handler: several first users race here.
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Hold the write lock for a block: commit at its end, roll back on any exception."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.OperationalError):  # SQLite may have rolled back by itself (disk full)
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def savepoint(connection: sqlite3.Connection) -> Iterator[None]:
+    """Keep or undo a part of the open transaction (one source of an import)."""
+    connection.execute("SAVEPOINT source")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.OperationalError):
+            connection.execute("ROLLBACK TO source")
+            connection.execute("RELEASE source")
+        raise
+    connection.execute("RELEASE source")
