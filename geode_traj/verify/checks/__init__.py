@@ -1,0 +1,1 @@
+"""The checks, one file a family; each is found by scanning this package."""
