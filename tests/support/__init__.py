@@ -1,0 +1,1 @@
+"""What several rooms' tests share: fake secrets built at run time, and fixture cases made real."""
