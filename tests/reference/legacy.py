@@ -58,7 +58,7 @@ def objects_of(data: bytes) -> Iterator[tuple[int, bytes, dict]]:
     """Yield the lines that hold a JSON object; blank ones and all others are passed over in silence."""
     for number, line in lines_of(data):
         try:
-            row = json.loads(line.decode("utf-8", "backslashreplace"))
+            row = json.loads(line.decode("utf-8", "surrogateescape"))
         except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):

@@ -25,8 +25,9 @@ def _cut(text: str, limit: int) -> str:
 
 
 def _storable(text: str) -> str:
-    """A lone surrogate cannot be stored: its six-character escape stands for it."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    """Write what UTF-8 cannot hold as escapes: a bad byte `\\xNN`, a lone surrogate `\\uNNNN`."""
+    readable = (f"\\x{ord(c) - 0xDC00:02x}" if "\udc80" <= c <= "\udcff" else c for c in text)
+    return "".join(readable).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _bound(value: object, depth: int) -> object:

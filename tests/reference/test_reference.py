@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from . import geode
-from .legacy import arguments_of, lines_of
-from .payload import bounded, column
+from tests.reference import geode
+from tests.reference.legacy import arguments_of, lines_of
+from tests.reference.payload import bounded, column
 
 START = 1_750_000_000
 

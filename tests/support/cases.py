@@ -1,6 +1,6 @@
 """Fixture cases of legacy transcripts: finding them, making them real, comparing with what they expect.
 
-A case is a folder `fixtures/legacy/<case>/`:
+A case is a folder `fixtures/legacy/<case>/`, its name ending in `_fail` where `migrate` does not exit 0:
 
 - `input/…`: what is migrated, as it stands in the repository;
 - `build.json`, for bytes that cannot stand in a text file: {path: [chunk, …]}, the files to make. A chunk
@@ -17,7 +17,7 @@ Keys of `expect.json`; whatever is absent is not claimed:
 - `migrate`: `paths` to give to `migrate`, relative to the case (default `["input"]`); `session_id`, its
   option.
 - `exit_code` of `migrate` into an empty store.
-- `receipts`: one for each source, in any order:
+- `receipts`, in any order; a source that has none here is not claimed:
   - `source`: path relative to the case; `status`; `reason`;
   - `records`: total, converted, kept_raw, damaged, blank, foreign. total counts the physical lines, which
     end in LF or CRLF, without the empty rest after the last one;
@@ -26,9 +26,9 @@ Keys of `expect.json`; whatever is absent is not claimed:
   - `damaged`, in order: line (1-based), offset (bytes), length (bytes, without the line end), reason
     (not_json, not_object, torn_tail, nul_block, too_deep, line_too_long).
 - `events`: stored events, each found by `line` (the row's `_legacy.line_number`) and, where the case has
-  several sources, `source`; or by `ordinal`, its place from 1 among the stored events of `session_id`. The
+  several sources, `file`; or by `ordinal`, its place from 1 among the stored events of `session_id`. The
   other keys are columns as stored, and `payload`.
-- `order`: session id -> the stored order of its events as [source, line] pairs.
+- `order`: session id -> the stored order of its events as [file, line] pairs.
 - `exports`: session id -> a full export:
   - `scope_complete`, `replay_complete`; `scope_reasons`, `replay_reasons`: the whole list, in any order;
   - `pairs` of [call line, result line] that carry one call id and one turn id, no two pairs the same;
@@ -37,7 +37,7 @@ Keys of `expect.json`; whatever is absent is not claimed:
   - `turns`: lists of lines; those of one list share a turn id, different lists have different ones;
   - `events`: as above, but exported, with `content_chars` for the length of a body that was put back;
   - `lacks`: texts that stand nowhere in it.
-- `never`: texts that stand nowhere in the store's bytes or in any export.
+- `never`: texts no line of which stands anywhere in the store's bytes or in any export.
 
 Values are compared by `mismatches`, so that each may be an operator.
 """
