@@ -23,14 +23,14 @@ from typing import Final
 
 from geode_traj.codec.canonical import dumps
 from geode_traj.contract.gate_filter import may_be_written_hit
-from geode_traj.contract.gates import BEARER_TOKEN, BEARER_WORD, EMAIL_DOMAIN, QUERY_NAME, email_start
+from geode_traj.contract.gates import BEARER_VALUE, BEARER_WORD, EMAIL_DOMAIN, QUERY_NAME, email_start
 
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|.)")
 # Each matches at the character on which a hit hinges, or up to it, and looks ahead: overlapping hits are all seen.
 _HOME: Final = re.compile(r"/(?:(?<=/home/)|(?<=/Users/))(?!REDACTED(?:/|\Z))(?=[^/\s])")
 _HEX_PAIR: Final = re.compile(r"\.(?<=[0-9a-f]{32}\.)(?=[A-Za-z0-9]{16})")
-_BEARER: Final = re.compile(rf"{BEARER_WORD}(?={BEARER_TOKEN})", re.IGNORECASE)
+_BEARER: Final = re.compile(rf"{BEARER_WORD}(?={BEARER_VALUE})")
 _QUERY: Final = re.compile(rf"{QUERY_NAME}(?=[^&\s]{{8}})", re.IGNORECASE)
 _QUERY_WRITTEN: Final = re.compile(rf"{QUERY_NAME}(?=[^&\s]{{8}}|[^&\s]*\Z)", re.IGNORECASE)
 

@@ -30,8 +30,9 @@ GATE_CLASSES: Final = (
 )
 
 QUERY_NAME: Final = r"[?&](?:api[_-]?key|access[_-]?token|token|secret)="
-BEARER_WORD: Final = r"\bBearer"
-BEARER_TOKEN: Final = r"\s+[A-Z0-9._~+/=-]{12,}\b"
+# `re` finds a pattern quickest by its leading literal, so `\bsk-` is said as `sk-(?<!\wsk-)`, and so on.
+BEARER_WORD: Final = r"[Bb](?<!\w[Bb])(?i:earer)"
+BEARER_VALUE: Final = r"(?i:\s+[A-Z0-9._~+/=-]{12,})\b"
 EMAIL_DOMAIN: Final = re.compile(r"@[A-Z0-9.-]+\.[A-Z]{2,}\b", re.IGNORECASE)
 
 _HOME_MARKS: Final = ("/Users/", "/home/", ":\\Users\\")
@@ -41,11 +42,10 @@ _HOME: Final = re.compile(
 _LOCAL_RUN: Final = re.compile(r"[A-Z0-9._%+-]*", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"\b")
 _QUERY: Final = re.compile(rf"({QUERY_NAME})[^&\s]{{8,}}", re.IGNORECASE)
-# `re` finds a pattern quickest by its leading literal, so `\bsk-` is said as `sk-(?<!\wsk-)`, and so on.
 _PLAIN: Final = {
     "github_token": re.compile(r"gh(?<!\wgh)[opsu]_[A-Za-z0-9_]{20,}\b"),
     "openai_key": re.compile(r"sk-(?<!\wsk-)[A-Za-z0-9_-]{20,}\b"),
-    "bearer": re.compile(BEARER_WORD + BEARER_TOKEN, re.IGNORECASE),
+    "bearer": re.compile(BEARER_WORD + BEARER_VALUE),
     "aws_access_key": re.compile(r"AKIA(?<!\wAKIA)[0-9A-Z]{16}\b"),
 }
 _KNOWN_PLAIN: Final = tuple(
@@ -64,7 +64,7 @@ _KNOWN_PLAIN: Final = tuple(
 _HEX_TAIL: Final = re.compile(r"\.(?<=[0-9a-f]{32}\.)[A-Za-z0-9]{16,}")
 # All starts in one run share what follows the run: when the first fails they all do, so the run is skipped.
 _JWT: Final = re.compile(r"eyJ(?:([A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]++)|[A-Za-z0-9_-]*+)")
-_OPEN_BEARER: Final = re.compile(BEARER_WORD + r"\s+\Z", re.IGNORECASE)
+_BEARER_AT_END: Final = re.compile(BEARER_WORD + r"\Z")
 # A line that ends so, as those of a trajectory file do, leaves no "Bearer" waiting for its token.
 _CLOSED_ENDS: Final = frozenset({b"}\n", b",\n", b"[\n", b"]\n", b'"\n'})
 
@@ -166,15 +166,15 @@ def _add(counts: dict[str, int], hits: list[GateHit]) -> None:
 class GateCounter:
     """`count_hits` of a text that arrives in pieces; quickest when each piece is a line.
 
-    A match holds no line break, but for the white space after `Bearer`, and an exempt home path ends with the text
-    or with a separator. So whole lines are counted as they come, an unfinished one waits for its end, and all that
-    is carried from line to line is whether a `Bearer` and white space ended the last one: memory is one line.
+    No match holds a line break, but for the white space after `Bearer`, and only the text's own end exempts a home
+    path. So whole lines are counted as they come and an unfinished one waits for its end; what is carried from
+    line to line is whether the last one left a `Bearer` and white space. Memory is one line.
     """
 
     def __init__(self) -> None:
         self._counts = dict.fromkeys(GATE_CLASSES, 0)
         self._unfinished: list[bytes] = []
-        self._bearer_open = False
+        self._bearer_waits = False
 
     def feed(self, piece: str | bytes) -> None:
         """Take the next piece of the text; bytes are UTF-8, cut anywhere.
@@ -187,7 +187,7 @@ class GateCounter:
             self._unfinished.append(data[:cut])
             lines = b"".join(self._unfinished)
             self._unfinished.clear()
-            self._bearer_open = self._count(lines, self._counts)
+            self._bearer_waits = self._count(lines, self._counts)
         if cut < len(data):
             self._unfinished.append(data[cut:])
 
@@ -198,15 +198,20 @@ class GateCounter:
         return counts
 
     def _count(self, data: bytes, counts: dict[str, int]) -> bool:
-        if not self._bearer_open and data[-2:] in _CLOSED_ENDS and not may_hit(data):
+        """Add what `data` holds to `counts`; return whether a `Bearer` waits for its value at the end."""
+        closed = data[-2:] in _CLOSED_ENDS
+        if closed and not self._bearer_waits and not may_hit(data):
             return False
         try:
             text = data.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
             raise DataError("TE209") from error
-        if self._bearer_open:
+        if self._bearer_waits:
             text = f"Bearer {text}"
         hits = find_hits(text)
         _add(counts, hits)
-        done = max((hit.end for hit in hits if hit.cls == "bearer"), default=0)
-        return _OPEN_BEARER.search(text, done) is not None
+        if closed:
+            return False
+        words = text.rstrip()
+        start = max(len(words) - len("Bearer"), *(hit.end for hit in hits if hit.cls == "bearer"), 0)
+        return words != text and _BEARER_AT_END.match(words, start) is not None

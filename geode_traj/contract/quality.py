@@ -147,14 +147,12 @@ def completeness(
     fidelity: Any = None,
 ) -> Completeness:
     """Return flags and reasons from what was counted and what the producer declared."""
-    scope = [*declared_scope]
+    scope = unique([*declared_scope, *quality.scope_reasons()])
     if not scope_declared_complete and not scope:
         scope.append(DECLARED_SCOPE)
-    replay = [*declared_replay]
+    replay = unique([*declared_replay, *replay_reasons(quality, privacy, fidelity)])
     if not replay_declared_complete and not replay:
         replay.append(DECLARED_REPLAY)
-    scope = unique([*scope, *quality.scope_reasons()])
-    replay = unique([*replay, *replay_reasons(quality, privacy, fidelity)])
     scope_complete = scope_declared_complete and not scope
     return Completeness(
         scope_complete,

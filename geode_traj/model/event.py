@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 class Row(NamedTuple):
     """One row of `session_events` (record contract §2), in column order without `schema_version`.
 
-    A named tuple, not a dataclass: millions pass through `executemany` and the readers.
+    A named tuple, not a dataclass: millions of them pass through `executemany`.
     `occurred_at` is Unix seconds, `payload_json` compact JSON, `id` 0 until stored.
     """
 
@@ -35,8 +35,8 @@ class Row(NamedTuple):
 class Event:
     """One event as its source tells it, before ids, redaction and bounds.
 
-    `key` is the source's own id of the record, or "" (then the line number stands for it). `generation` counts
-    from 1 within the source. `time` is None where the source gives none that can be read. `n` numbers the
+    `key` is the source's own id of the record, or "" (then the line number stands for it). `generation`
+    counts from 1 within the source. `time` is None where the source gives none that can be read. `n` numbers the
     events that one record gives; `raw` says the record was kept whole because its kind is unknown. `event_id`
     is set only by formats with ids of their own; `aliases` are ids the same record may be stored under.
     Not frozen: the assembler fills it in place, once, and hands it on to nobody.
@@ -62,7 +62,6 @@ class Event:
     source: str = ""
     event_id: str = ""
     aliases: tuple[str, ...] = ()
-    time_rule: str = ""
     escaped: tuple[str, ...] = ()
     nonfinite: tuple[str, ...] = ()
 

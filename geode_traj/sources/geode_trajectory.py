@@ -11,7 +11,8 @@ from geode_traj.codec.files import sha256_bytes
 from geode_traj.codec.framed import EventText, read
 from geode_traj.codec.schema import is_valid
 from geode_traj.contract.exported import stored_payload
-from geode_traj.contract.kinds import TRAJECTORY
+from geode_traj.contract.ids import MAX_EVENT_ID
+from geode_traj.contract.kinds import KINDS, TRAJECTORY
 from geode_traj.contract.session_export import own_reasons
 from geode_traj.contract.times import parse
 from geode_traj.errors import DataError
@@ -59,14 +60,15 @@ class GeodeTrajectory:
         """Yield the events, then what the file declares of their sessions."""
         document = read(stream, place=given.name, size=given.size)
         sessions: dict[str, None] = {}
+        ids: set[str] = set()
         for text in document.events:
             data = text.data if text.data is not None else dumps(text.value)
             sha256 = sha256_bytes(data)
-            if not is_valid(TRAJECTORY, text.value, part="event") or parse(text.value["occurred_at"]) is None:
-                yield Damaged(
-                    text.line or text.ordinal, text.offset or 0, len(data), sha256, "not_an_event", data
-                )
+            reason = _refused(text.value, ids)
+            if reason:
+                yield Damaged(text.line or text.ordinal, text.offset or 0, len(data), sha256, reason, data)
                 continue
+            ids.add(text.value["event_id"])
             sessions[text.value["session_id"]] = None
             yield from _event(text, sha256)
         head = document.head
@@ -75,6 +77,15 @@ class GeodeTrajectory:
         declared = _declared(head, list(sessions))
         for session in sessions:
             yield Session(session, declared)
+
+
+def _refused(value: Any, ids: set[str]) -> str | None:
+    """Return why an event cannot be stored under its own id, None when it can."""
+    if not is_valid(TRAJECTORY, value, part="event") or parse(value["occurred_at"]) is None:
+        return "not_an_event"
+    if not 0 < len(value["event_id"]) <= MAX_EVENT_ID or not value["session_id"]:
+        return "not_an_event"
+    return "repeated_event_id" if value["event_id"] in ids else None
 
 
 def _event(text: EventText, sha256: str) -> Iterator[Item]:
@@ -97,6 +108,7 @@ def _event(text: EventText, sha256: str) -> Iterator[Item]:
         record_sha256=sha256,
         payload=payload,
         time=seconds[0] if seconds else None,
+        raw=value["kind"] not in KINDS,
         generation=generation if isinstance(generation, int) and 0 < generation < 1 << 31 else 1,
         turn_id=turn if isinstance(turn, str) else "",
         call_id="" if "call_id" in derived else value["call_id"],

@@ -38,7 +38,7 @@ class SessionSummary:
     sources: tuple[str, ...]
 
 
-def insert(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> int:
+def insert(connection: sqlite3.Connection, rows: Sequence[Sequence[object]]) -> int:
     """Insert rows (columns of `Row` after `id`) and return how many were new; known event ids are skipped."""
     before = connection.total_changes
     connection.executemany(_INSERT, rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from typing import Any, Final
 
@@ -85,16 +85,23 @@ def write_sessions(
     )
 
 
-def declared(connection: sqlite3.Connection, session_id: str) -> list[dict[str, Any]]:
-    """Return what the sources of a session declared, in import order, empty declarations left out."""
+def declared(connection: sqlite3.Connection, session_ids: Iterable[str]) -> list[dict[str, Any]]:
+    """Return what the sources of some sessions declared, each source once, in import order."""
     if not has_table(connection, "traj_import_sessions"):
         return []
-    rows = connection.execute(
-        "SELECT declared_json FROM traj_import_sessions WHERE session_id = ? AND declared_json != '{}'"
-        " ORDER BY id",
-        (session_id,),
-    )
-    return [json.loads(text) for (text,) in rows]
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    sources: set[str] = set()
+    for session_id in session_ids:
+        rows = connection.execute(
+            "SELECT id, source_digest, declared_json FROM traj_import_sessions"
+            " WHERE session_id = ? AND declared_json != '{}'",
+            (session_id,),
+        )
+        for row_id, digest, text in rows:
+            if digest not in sources:
+                sources.add(digest)
+                found[row_id, digest] = json.loads(text)
+    return [found[key] for key in sorted(found)]
 
 
 def write_damaged(connection: sqlite3.Connection, lines: list[DamagedLine]) -> None:

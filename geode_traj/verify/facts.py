@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -58,7 +58,7 @@ class Facts:
     latest: float | None = None
     previous: float | None = None
     answered: OpenCall | None = None
-    open: dict[tuple[str, str, str], list[OpenCall]] = field(default_factory=dict)
+    open: dict[tuple[str, str, str], deque[OpenCall]] = field(default_factory=dict)
     derived: Counter[str] = field(default_factory=Counter)
     redactions: Counter[str] = field(default_factory=Counter)
     gate_hits: list[tuple[Place, str, int]] = field(default_factory=list)
@@ -99,10 +99,12 @@ class Facts:
             return
         key = (view.session_id, view.turn_id, view.call_id)
         if view.kind in CALLS:
-            self.open.setdefault(key, []).append(OpenCall(view.place, view.payload.get("tool"), view.seconds))
+            self.open.setdefault(key, deque()).append(
+                OpenCall(view.place, view.payload.get("tool"), view.seconds)
+            )
         elif view.kind in RESULTS and key in self.open:
             calls = self.open[key]
-            self.answered = calls.pop(0)
+            self.answered = calls.popleft()
             if not calls:
                 del self.open[key]
 

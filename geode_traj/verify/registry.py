@@ -18,7 +18,6 @@ from geode_traj.model.finding import Place, Severity
 from geode_traj.verify import checks
 from geode_traj.verify.facts import EventView, Facts
 
-
 NOWHERE: Final = Place()
 
 

@@ -16,8 +16,8 @@ class Verified:
     """The recomputed facts of one trajectory and every finding.
 
     `verdict`: unreadable (no trajectory could be read), invalid (an error finding), incomplete (honest, but
-    its scope is not complete), valid. Flags, reasons and `quality` are computed, not claimed; None or empty where
-    the file could not be read. `findings` are in file order, worst kinds not first.
+    its scope is not complete), valid. Flags, reasons and `quality` are computed, not claimed; None or empty
+    where the file could not be read. `findings` are in file order.
     """
 
     name: str

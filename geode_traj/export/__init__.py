@@ -1,0 +1,1 @@
+"""From store rows to trajectory files."""

@@ -1,0 +1,226 @@
+"""One or several sessions of the store as a line-framed trajectory, streamed (record contract §5).
+
+The store is read once, in database order; only counts are kept. Turn and call ids that sources did not give
+are derived here, marked and counted; bodies kept as blobs are put back in a full export.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from geode_traj.codec.framed import frame, join
+from geode_traj.contract import session_export
+from geode_traj.contract.derive import Deriver
+from geode_traj.contract.encoding import encode
+from geode_traj.contract.exported import digest_payload, event
+from geode_traj.contract.issues import has_issue
+from geode_traj.contract.kinds import CALLS, RESULTS, TRAJECTORY
+from geode_traj.contract.quality import Completeness, Quality, completeness, unique
+from geode_traj.contract.times import iso
+from geode_traj.errors import DataError
+from geode_traj.export import references
+from geode_traj.export.references import References
+from geode_traj.model.event import Row
+from geode_traj.store import blobs, events, imports
+
+Content = Literal["full", "digest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export states of itself, for the line a person reads and for gates."""
+
+    trajectory_id: str
+    records: int
+    completeness: Completeness
+    derived: int
+
+
+class Export:
+    """The export of some sessions as one trajectory: iterate `chunks`, then `result` is known.
+
+    `trajectory_id` is required for several sessions (`DataError` TE302 when none has events).
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        session_ids: Sequence[str],
+        *,
+        trajectory_id: str | None = None,
+        content: Content = "full",
+        companions: References | None = None,
+    ) -> None:
+        self._db = connection
+        self._ids = unique(session_ids)
+        self._content = content
+        self._given = companions or References()
+        self._declared = imports.declared(connection, self._ids)
+        self._blobs = blobs.references(connection, self._ids)
+        self._head = session_export.head(self._ids, trajectory_id)
+        self._deriver = Deriver()
+        self._quality = Quality()
+        self._derived: Counter[str] = Counter()
+        self._redactions: Counter[str] = Counter()
+        self._evidence: list[dict[str, Any]] = []
+        self._last: dict[str, tuple[str, object]] = {}
+        self._result: Exported | None = None
+
+    @property
+    def result(self) -> Exported:
+        """What was exported; known once `chunks` is exhausted."""
+        if self._result is None:
+            raise RuntimeError("the export is not finished")
+        return self._result
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the file's bytes; raise `DataError` TE302 when there is no event."""
+        latest = events.latest_time(self._db, self._ids)
+        if latest is None:
+            raise DataError("TE302", what=", ".join(self._ids) or "no session was named")
+        head = self._opening(iso(latest))
+        opening, _ = frame(head, encode)
+        yield opening
+        yield from join(self._encoded())
+        head |= self._closing()
+        yield frame(head, encode)[1]
+
+    def _opening(self, captured_at: str) -> dict[str, Any]:
+        head: dict[str, Any] = {
+            **self._head,
+            "schema_id": TRAJECTORY,
+            "schema_version": 1,
+            "captured_at": captured_at,
+        }
+        stated = [declared.get("head", {}) for declared in self._declared]
+        if len(stated) == 1 and self._declared[0].get("sessions") == self._ids:
+            head |= {
+                key: stated[0][key] for key in ("source", "outcome", "trajectory_class") if key in stated[0]
+            }
+        head["source"] = {**head["source"], **self._given.source}
+        earlier = [item for one in stated for item in one.get("artifact_digests", [])]
+        head["artifact_digests"] = references.merged_artifacts([*self._given.artifacts, *earlier])
+        return head
+
+    def _encoded(self) -> Iterator[bytes]:
+        for ordinal, row in enumerate(events.read(self._db, self._ids), start=1):
+            payload = events.payload(row)
+            self._last[row.session_id] = (row.kind, payload.get("record_failures"))
+            self._evidence += references.verification(row.kind, payload)
+            whole = payload
+            kept = self._blobs.get(row.event_id)
+            if kept and (self._content == "full" or row.kind in CALLS or row.kind in RESULTS):
+                whole = self._restore(payload, kept)
+            derived = self._deriver.feed(row, whole)
+            exported = event(row, whole if self._content == "full" else payload, derived, ordinal)
+            if self._content == "digest":
+                exported["payload"] = digest_payload(row.kind, exported["payload"])
+            encoded = encode(exported)
+            self._count(row, exported, encoded)
+            yield encoded
+
+    def _restore(self, payload: dict[str, Any], kept: list[tuple[str, str]]) -> dict[str, Any]:
+        """Return the payload with its cut bodies put back where the import took them."""
+        whole = {key: value for key, value in payload.items() if key != "_blobs"}
+        for pointer, sha256 in kept:
+            body = blobs.read(self._db, sha256)
+            if not pointer:
+                whole = body
+            else:
+                _put(whole, pointer, body)
+        return whole
+
+    def _count(self, row: Row, exported: dict[str, Any], encoded: bytes) -> None:
+        payload = exported["payload"]
+        self._quality.feed(
+            row.kind,
+            row.session_id,
+            exported["turn_id"],
+            exported["call_id"],
+            issue=has_issue(payload, encoded),
+        )
+        marks = payload.get("_derived")
+        if isinstance(marks, dict):
+            self._derived.update(str(rule) for name, rule in marks.items() if name != "ambiguous")
+        listed = payload.get("_redactions")
+        if isinstance(listed, list):
+            self._redactions.update(str(item.get("class")) for item in listed if isinstance(item, dict))
+
+    def _closing(self) -> dict[str, Any]:
+        stated = [declared.get("head", {}) for declared in self._declared]
+        redactions = [item for one in self._declared for item in one.get("redactions", [])]
+        privacy = {**self._head["privacy"], **({"redactions": redactions} if redactions else {})}
+        fidelity = next((one["fidelity"] for one in self._declared if "fidelity" in one), None)
+        damaged = sum(imports.count_damaged(self._db, session_id) for session_id in self._ids)
+        damaged += sum(one.get("damaged_lines", 0) for one in self._declared)
+        scope = self._export_reasons(damaged)
+        computed = completeness(
+            self._quality,
+            declared_scope=scope,
+            declared_replay=[reason for one in self._declared for reason in one.get("replay", [])],
+            scope_declared_complete=not scope,
+            replay_declared_complete=not scope,
+            privacy=privacy,
+            fidelity=fidelity,
+        )
+        self._result = Exported(
+            self._head["trajectory_id"], self._quality.events, computed, self._derived.total()
+        )
+        return {
+            "privacy": privacy,
+            "evidence_refs": references.merged(
+                [
+                    *self._given.evidence,
+                    *self._evidence,
+                    *(item for one in stated for item in one.get("evidence_refs", [])),
+                ]
+            ),
+            "runtime_event_refs": references.merged(
+                [
+                    *self._given.runtime,
+                    *references.hook_events(self._db, self._ids),
+                    *(item for one in stated for item in one.get("runtime_event_refs", [])),
+                ]
+            ),
+            "integrity": {
+                "record_count": self._quality.events,
+                **computed.to_json(),
+                "quality": self._quality.to_json(),
+                "derived": dict(self._derived),
+                "value_redactions": dict(self._redactions),
+                "damaged_lines": damaged,
+                **({"fidelity": fidelity} if fidelity is not None else {}),
+            },
+        }
+
+    def _export_reasons(self, damaged: int) -> list[str]:
+        reasons = [reason for one in self._declared for reason in one.get("scope", [])]
+        for session_id in self._ids:
+            kind, failures = self._last.get(session_id, (None, None))
+            reasons += session_export.session_reasons(session_id, kind, failures)
+        if damaged:
+            reasons.append(session_export.DAMAGED.format(count=damaged))
+        return unique(reasons)
+
+
+def _put(value: Any, pointer: str, body: Any) -> None:
+    """Replace what stands at `pointer` in place; a pointer that leads nowhere changes nothing."""
+    *parents, last = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    for step in parents:
+        value = _step(value, step)
+    if isinstance(value, dict) and last in value:
+        value[last] = body
+    elif isinstance(value, list) and last.isdigit() and int(last) < len(value):
+        value[int(last)] = body
+
+
+def _step(value: Any, step: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(step)
+    if isinstance(value, list) and step.isdigit() and int(step) < len(value):
+        return value[int(step)]
+    return None

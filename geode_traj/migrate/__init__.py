@@ -1,0 +1,1 @@
+"""From transcripts to store rows: plan, assemble, apply."""

@@ -1,0 +1,243 @@
+"""One assembler for all formats: times, redaction, bounds, blobs, rows, accounting.
+
+A source's items go in; rows ready for `session_events` come out in batches. Generations are numbered as the
+source counts them; the store's own numbering is applied when a batch is written (`migrate.apply`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from geode_traj.codec.canonical import dumps
+from geode_traj.codec.files import sha256_bytes
+from geode_traj.contract.bounds import MAX_BYTES, bound, within
+from geode_traj.contract.ids import COLUMN_BOUNDS, MAX_SESSION_ID, MAX_SOURCE, fit, foreign_event_id
+from geode_traj.migrate.plan import Planned
+from geode_traj.migrate.scrub import Scrubber
+from geode_traj.model.event import Damaged, Event, Item, Loss, Session, Skipped
+from geode_traj.model.receipt import MigrateReceipt, SessionCount
+from geode_traj.store.imports import DamagedLine
+
+MEDIA_TYPE: Final = "application/json"
+MAX_LISTED_DAMAGE: Final = 10_000
+# Positions in a row's values, which follow `Row` without its id.
+SESSION: Final = 2
+GENERATION: Final = 3
+PAYLOAD: Final = 12
+
+
+@dataclass(slots=True)
+class Batch:
+    """Assembled values not yet written.
+
+    `rows` are column values of `Row` after `id`; `bodies` {event_id: [(pointer, canonical bytes)]}; `aliases`
+    {event_id: other ids its record may be stored under}; `size` counts payload and body bytes.
+    """
+
+    rows: list[list[Any]] = field(default_factory=list)
+    bodies: dict[str, list[tuple[str, bytes]]] = field(default_factory=dict)
+    aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    size: int = 0
+
+
+class Assembler:
+    """Turns the items of one source into rows and its receipt."""
+
+    def __init__(self, planned: Planned, scrubber: Scrubber) -> None:
+        if planned.source is None:
+            raise RuntimeError("a source without a format is never read")
+        self._planned = planned
+        self._format = planned.source.name
+        self._scrub = scrubber
+        self._previous: float | None = None
+        self._session: str | None = None
+        self.batch = Batch()
+        self.damaged: list[DamagedLine] = []
+        self.declared: dict[str, dict[str, Any]] = {}
+        self.receipt = MigrateReceipt(
+            planned.given.name,
+            self._format,
+            planned.given.sha256,
+            planned.given.size,
+            "imported",
+            total=planned.total,
+        )
+
+    def take(self, item: Item) -> None:
+        """Take the next item of the source."""
+        if type(item) is Event:
+            self._event(item)
+        elif isinstance(item, Damaged):
+            self._damage(item)
+        elif isinstance(item, Skipped):
+            if item.what == "blank":
+                self.receipt.blank += item.count
+            else:
+                self.receipt.foreign += item.count
+        elif isinstance(item, Loss):
+            self.receipt.losses[item.reason] += item.count
+        elif isinstance(item, Session):
+            self.declared[item.session_id] = item.declared
+
+    def flush(self) -> Batch:
+        """Hand over what is assembled so far."""
+        batch, self.batch = self.batch, Batch()
+        return batch
+
+    def end(self) -> None:
+        """Give damaged lines that no event followed to the source's default session."""
+        self._settle(self._session or self._planned.given.default_session)
+
+    def _event(self, event: Event) -> None:
+        receipt = self.receipt
+        if event.n == 0:
+            if event.raw:
+                receipt.kept_raw += 1
+            else:
+                receipt.converted += 1
+        counts: Counter[str] = Counter()
+        when = self._time(event)
+        _mark(event.payload, "_escaped", event.escaped)
+        _mark(event.payload, "_nonfinite", event.nonfinite)
+        columns = self._columns(event, counts)
+        payload = event.payload
+        encoded = dumps(payload)
+        if self._scrub.may_match(encoded):
+            payload = self._scrub.payload(payload, counts)
+            encoded = dumps(payload)
+        event_id = event.event_id or self._own_id(event, columns[0])
+        if len(encoded) > MAX_BYTES or not within(payload):
+            encoded = self._bound(event_id, payload)
+        self.batch.rows.append(
+            [
+                event_id, when, columns[0], event.generation, columns[1], columns[2], columns[3], event.kind,
+                columns[4], columns[5], columns[6], columns[7], encoded.decode(),
+                hashlib.sha256(encoded).hexdigest(), columns[8],
+            ]
+        )  # fmt: skip
+        self.batch.size += len(encoded)
+        if event.aliases:
+            self.batch.aliases[event_id] = event.aliases
+        self._count(columns[0], event, counts)
+
+    def _count(self, session_id: str, event: Event, counts: Counter[str]) -> None:
+        if session_id != self._session:
+            self._session = session_id
+            self._settle(session_id)
+        session = self.receipt.sessions.get(session_id)
+        if session is None:
+            session = self.receipt.sessions[session_id] = SessionCount()
+        session.events += 1
+        session.generations.add(event.generation)
+        session.terminal = event.kind == "session.ended"
+        if counts:
+            session.redactions.update(counts)
+
+    def _time(self, event: Event) -> float:
+        """Return the event's time, or the previous record's; for the first record the next one's."""
+        if event.time is not None:
+            self._previous = event.time
+            return event.time
+        rule, seconds = "previous_record", self._previous
+        if seconds is None:
+            rule, seconds = "next_record", self._planned.first_time
+        if seconds is None:
+            rule, seconds = "none_in_source", 0.0
+        derived = event.payload.get("_derived")
+        kept = derived if isinstance(derived, dict) else {}
+        event.payload["_derived"] = {**kept, "occurred_at": rule}
+        return seconds
+
+    def _columns(self, event: Event, counts: Counter[str]) -> tuple[Any, ...]:
+        """Return session, turn, call, parent, role, status, model, provider, source: redacted, fitted."""
+        given = (
+            event.session_id, event.turn_id, event.call_id, event.parent_event_id or "", event.role,
+            event.status, event.model, event.provider,
+        )  # fmt: skip
+        if self._scrub.may_match(" ".join(given).encode("utf-8", "replace")):
+            given = tuple(self._scrub.text(text, counts) for text in given)  # type: ignore[assignment]
+        session, turn, call, parent, role, status, model, provider = given
+        return (
+            fit(session, MAX_SESSION_ID),
+            fit(turn, COLUMN_BOUNDS["turn_id"]),
+            fit(call, COLUMN_BOUNDS["call_id"]),
+            fit(parent, COLUMN_BOUNDS["parent_event_id"]) or None,
+            fit(role, COLUMN_BOUNDS["role"]),
+            fit(status, COLUMN_BOUNDS["status"]),
+            fit(model, COLUMN_BOUNDS["model"]),
+            fit(provider, COLUMN_BOUNDS["provider"]),
+            fit(event.source or self._format, MAX_SOURCE),
+        )
+
+    def _own_id(self, event: Event, session_id: str) -> str:
+        key = event.key or str(event.line)
+        return foreign_event_id(self._format, session_id, key, event.n, event.record_sha256)
+
+    def _bound(self, event_id: str, payload: dict[str, Any]) -> bytes:
+        """Cut a payload to the policy, keep what was cut as blobs, and return the cut payload's bytes."""
+        bounded, cuts = bound(payload)
+        if not cuts:
+            return dumps(bounded)
+        bodies = [(cut.pointer, dumps(cut.body)) for cut in cuts]
+        bounded["_blobs"] = [
+            {"pointer": pointer, "sha256": sha256_bytes(data), "bytes": len(data), "media_type": MEDIA_TYPE}
+            for pointer, data in bodies
+        ]
+        if len(dumps(bounded)) > MAX_BYTES:  # so many cuts that their list alone is too large: cut whole
+            return self._bound_whole(event_id, payload)
+        self.batch.bodies[event_id] = bodies
+        self.batch.size += sum(len(data) for _, data in bodies)
+        return dumps(bounded)
+
+    def _bound_whole(self, event_id: str, payload: dict[str, Any]) -> bytes:
+        data = dumps(payload)
+        digest = sha256_bytes(data)
+        self.batch.bodies[event_id] = [("", data)]
+        self.batch.size += len(data)
+        return dumps(
+            {
+                "_truncated": True,
+                "original_bytes": len(data),
+                "keys": sorted(payload)[:256],
+                "payload_hash": digest,
+                "_blobs": [{"pointer": "", "sha256": digest, "bytes": len(data), "media_type": MEDIA_TYPE}],
+            }
+        )
+
+    def _damage(self, item: Damaged) -> None:
+        receipt = self.receipt
+        receipt.damaged_count += 1
+        if len(receipt.damaged) < MAX_LISTED_DAMAGE:
+            receipt.damaged.append(
+                {
+                    "line": item.line,
+                    "offset": item.offset,
+                    "length": item.length,
+                    "sha256": item.sha256,
+                    "reason": item.reason,
+                }
+            )
+        given = self._planned.given
+        counts: Counter[str] = Counter()
+        redacted = self._scrub.raw(item.data, counts) if item.data is not None else None
+        session = item.session_id or self._session or ""
+        self.damaged.append(
+            DamagedLine(
+                given.sha256, given.name, session, item.line, item.offset, item.length, item.sha256,
+                item.reason, redacted,
+            )
+        )  # fmt: skip
+
+    def _settle(self, session_id: str) -> None:
+        """Damage before the first event belongs to the session that follows it."""
+        self.damaged = [
+            line if line.session_id else replace(line, session_id=session_id) for line in self.damaged
+        ]
+
+
+def _mark(payload: dict[str, Any], key: str, pointers: tuple[str, ...]) -> None:
+    if pointers:
+        payload[key] = list(pointers)
