@@ -6,7 +6,7 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -59,12 +59,19 @@ def read_bounded(path: Path, limit: int) -> bytes:
     return data
 
 
-def write_new(path: Path, chunks: Iterable[bytes], *, force: bool = False, mode: int = 0o644) -> None:
+def write_new(
+    path: Path,
+    chunks: Iterable[bytes],
+    *,
+    force: bool = False,
+    mode: int = 0o644,
+    check: Callable[[Path], None] | None = None,
+) -> None:
     """Write `chunks` to a new file, atomically and durably.
 
-    The file appears under its name only when every chunk is on disk. An existing one is kept and `WorldError`
-    TE601 raised, unless `force`. TE602 when the disk refuses; whatever `chunks` raises passes through, and
-    nothing is left behind in either case.
+    The file appears under its name only when every chunk is on disk and `check`, given its temporary path,
+    has not raised. An existing one is kept and `WorldError` TE601 raised, unless `force`. TE602 when the disk
+    refuses; whatever `chunks` or `check` raises passes through, and nothing is left behind in either case.
     """
     if not force and os.path.lexists(path):
         raise WorldError("TE601", path=path.name, place=str(path))
@@ -79,6 +86,8 @@ def write_new(path: Path, chunks: Iterable[bytes], *, force: bool = False, mode:
                 stream.write(chunk)
             stream.flush()
             os.fsync(stream.fileno())
+        if check is not None:
+            check(temporary)
         if force:
             temporary.replace(path)
         else:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from geode_traj.codec.framed import frame, join
+from geode_traj.codec.framed import Document, EventText, frame, join
 from geode_traj.contract import session_export
 from geode_traj.contract.derive import Deriver
 from geode_traj.contract.encoding import encode
@@ -79,22 +79,32 @@ class Export:
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the file's bytes; raise `DataError` TE302 when there is no event."""
+        head = self._opening()
+        yield frame(head, encode)[0]
+        yield from join(encoded for _, encoded in self._events())
+        yield frame(head | self._closing(), encode)[1]
+
+    def document(self) -> Document:
+        """Return the same trajectory as values, for a reader that needs no bytes."""
+        document = Document(True, iter(()), self._opening())
+
+        def values() -> Iterator[EventText]:
+            for ordinal, (value, encoded) in enumerate(self._events(), start=1):
+                yield EventText(ordinal, value, encoded)
+            document.head.update(self._closing())
+
+        document.events = values()
+        return document
+
+    def _opening(self) -> dict[str, Any]:
         latest = events.latest_time(self._db, self._ids)
         if latest is None:
             raise DataError("TE302", what=", ".join(self._ids) or "no session was named")
-        head = self._opening(iso(latest))
-        opening, _ = frame(head, encode)
-        yield opening
-        yield from join(self._encoded())
-        head |= self._closing()
-        yield frame(head, encode)[1]
-
-    def _opening(self, captured_at: str) -> dict[str, Any]:
         head: dict[str, Any] = {
             **self._head,
             "schema_id": TRAJECTORY,
             "schema_version": 1,
-            "captured_at": captured_at,
+            "captured_at": iso(latest),
         }
         stated = [declared.get("head", {}) for declared in self._declared]
         if len(stated) == 1 and self._declared[0].get("sessions") == self._ids:
@@ -106,7 +116,7 @@ class Export:
         head["artifact_digests"] = references.merged_artifacts([*self._given.artifacts, *earlier])
         return head
 
-    def _encoded(self) -> Iterator[bytes]:
+    def _events(self) -> Iterator[tuple[dict[str, Any], bytes]]:
         for ordinal, row in enumerate(events.read(self._db, self._ids), start=1):
             payload = events.payload(row)
             self._last[row.session_id] = (row.kind, payload.get("record_failures"))
@@ -121,7 +131,7 @@ class Export:
                 exported["payload"] = digest_payload(row.kind, exported["payload"])
             encoded = encode(exported)
             self._count(row, exported, encoded)
-            yield encoded
+            yield exported, encoded
 
     def _restore(self, payload: dict[str, Any], kept: list[tuple[str, str]]) -> dict[str, Any]:
         """Return the payload with its cut bodies put back where the import took them."""

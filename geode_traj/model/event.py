@@ -35,10 +35,11 @@ class Row(NamedTuple):
 class Event:
     """One event as its source tells it, before ids, redaction and bounds.
 
-    `key` is the source's own id of the record, or "" (then the line number stands for it). `generation`
-    counts from 1 within the source. `time` is None where the source gives none that can be read. `n` numbers the
-    events that one record gives; `raw` says the record was kept whole because its kind is unknown. `event_id`
-    is set only by formats with ids of their own; `aliases` are ids the same record may be stored under.
+    `key` is the source's own id of the record, or "" (the line number stands for it then). `generation`
+    counts from 1 within the source. `time` is None where the source gives none that can be read. `n` numbers
+    the events that one record gives; `raw` says the record was kept whole because its kind is unknown.
+    `event_id` is set only by formats with ids of their own; `aliases` are ids the same record may be stored
+    under.
     Not frozen: the assembler fills it in place, once, and hands it on to nobody.
     """
 

@@ -98,6 +98,12 @@ def _select(
     return connection.execute(query, (parameter,))
 
 
+def last(connection: sqlite3.Connection, session_id: str) -> Row | None:
+    """Return a session's latest event in database order, None without events."""
+    values = _select(connection, _COLUMNS, [session_id], "ORDER BY id DESC LIMIT 1").fetchone()
+    return Row._make(values) if values else None
+
+
 def latest_time(connection: sqlite3.Connection, session_ids: Sequence[str]) -> float | None:
     """Return the greatest event time of the sessions in Unix seconds, None without events."""
     (latest,) = _select(connection, "max(occurred_at)", session_ids, "").fetchone()

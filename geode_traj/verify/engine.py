@@ -52,13 +52,20 @@ def verify_bytes(data: bytes, *, name: str = "-") -> Verified:
 
 def verify_stream(stream: BinaryIO, *, name: str, sha256: str, size: int) -> Verified:
     """Verify the first `size` bytes of a seekable stream; `sha256` is reported as their digest."""
-    run = _Run(name)
     try:
-        document = read(stream, place=name, size=size)
-        for text in document.events:
-            run.event(text)
+        return verify_document(read(stream, place=name, size=size), name=name, sha256=sha256, size=size)
     except DataError as error:
         return unreadable(name, error, sha256=sha256, size=size)
+
+
+def verify_document(document: Document, *, name: str, sha256: str = "", size: int = 0) -> Verified:
+    """Verify events as they come from any iterator; the document's head must be complete after the last one.
+
+    Raises whatever the iterator raises.
+    """
+    run = _Run(name)
+    for text in document.events:
+        run.event(text)
     return run.finish(document, sha256, size)
 
 

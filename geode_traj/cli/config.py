@@ -1,0 +1,80 @@
+"""Configuration: flag > environment > nearest project file > user file > default (cli.md).
+
+A project file is `geode-traj.toml` or `[tool.geode-traj]` in pyproject.toml, nearest folder upward. It can
+add sensitive fields and name a store; it cannot loosen a gate, since it has no key for one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+
+from geode_traj.errors import WorldError
+
+_KEYS: Final[dict[str, type]] = {"store": str, "sensitive_fields": list}
+_STORE_VERBS: Final = ("migrate", "list", "show", "export", "prune", "scan")
+
+
+def default_store() -> Path:
+    """Return the store used when none is named: `sessions.db` in the user's data folder."""
+    return platformdirs.user_data_path("geode-traj") / "sessions.db"
+
+
+def default_map() -> dict[str, Any]:
+    """Return click's defaults from the configuration files; raise `WorldError` TE103 for a wrong one."""
+    user = platformdirs.user_config_path("geode-traj") / "config.toml"
+    merged: dict[str, Any] = {}
+    for path, table in (_user(user), _project(Path.cwd())):
+        if path is not None:
+            fields = merged.get("sensitive_fields", []) + table.get("sensitive_fields", [])
+            merged |= table
+            merged["sensitive_fields"] = fields
+    defaults: dict[str, Any] = {verb: {} for verb in _STORE_VERBS}
+    if "store" in merged:
+        for verb in _STORE_VERBS:
+            defaults[verb]["store"] = merged["store"]
+    if merged.get("sensitive_fields"):
+        defaults["migrate"]["sensitive_fields"] = merged["sensitive_fields"]
+    return defaults
+
+
+def _user(path: Path) -> tuple[Path | None, dict[str, Any]]:
+    return (path, _checked(path, _load(path))) if path.is_file() else (None, {})
+
+
+def _project(folder: Path) -> tuple[Path | None, dict[str, Any]]:
+    for parent in (folder, *folder.parents):
+        own = parent / "geode-traj.toml"
+        if own.is_file():
+            return own, _checked(own, _load(own))
+        shared = parent / "pyproject.toml"
+        if shared.is_file():
+            table = _load(shared).get("tool", {}).get("geode-traj")
+            if table is not None:
+                return shared, _checked(shared, table)
+    return None, {}
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise WorldError("TE103", path=path.name, why=str(error), place=str(path)) from None
+
+
+def _checked(path: Path, table: Any) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise WorldError("TE103", path=path.name, why="not a table", place=str(path))
+    for key, value in table.items():
+        kind = _KEYS.get(key)
+        if kind is None:
+            raise WorldError("TE103", path=path.name, why=f"unknown key {key}", place=str(path))
+        items = value if isinstance(value, list) else [value]
+        if not isinstance(value, kind) or not all(isinstance(item, str) for item in items):
+            raise WorldError("TE103", path=path.name, why=f"{key} has the wrong type", place=str(path))
+    if "store" in table:
+        table["store"] = str(path.parent / Path(table["store"]).expanduser())
+    return table

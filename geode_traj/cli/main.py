@@ -1,0 +1,96 @@
+"""The `geode-traj` command: verbs are loaded when they are called, errors leave as one line and a code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from geode_traj import __version__
+from geode_traj.cli import config, verbs
+from geode_traj.cli.output import error_line, note
+from geode_traj.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, TrajError
+
+# Verbs whose names cannot be module names here, or would hide a builtin.
+_MODULES = {"list": "list_"}
+
+
+class Verbs(click.Group):
+    """A group whose commands are the modules of `cli.verbs`, imported one at a time to start fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order of the pipeline, others after."""
+        names = [module.name.rstrip("_") for module in pkgutil.iter_modules(verbs.__path__)]
+        order = "migrate list show session export verify scan review fmt release prune keys".split()
+        return sorted(names, key=lambda name: (order.index(name) if name in order else 99, name))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a verb's module and return its command."""
+        name = f"{verbs.__name__}.{_MODULES.get(cmd_name, cmd_name)}"
+        try:
+            module = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+            return None
+        command: click.Command = module.command
+        return command
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", message="geode-traj %(version)s")
+@click.pass_context
+def root(ctx: click.Context) -> None:
+    """Agent transcripts in; verified, reviewed, signed trajectory releases out.
+
+    migrate → list/show → export → verify → scan → review → release stage/sign/publish/check.
+    Results go to stdout, everything else to stderr. `geode-traj explain CODE` tells what a code means.
+    """
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code (cli.md); no traceback leaves except for a bug."""
+    try:
+        context: dict[str, Any] = {"default_map": config.default_map(), "auto_envvar_prefix": "GEODE_TRAJ"}
+        result = root.main(arguments, prog_name="geode-traj", standalone_mode=False, **context)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return EXIT_USAGE
+    except click.Abort:
+        note("interrupted; a rerun resumes")
+        return EXIT_INTERRUPTED
+    except KeyboardInterrupt:
+        note("interrupted; a rerun resumes")
+        return EXIT_INTERRUPTED
+    except TrajError as error:
+        error_line(error)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader went away; stdout must not complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_INTERRUPTED
+    except Exception as error:
+        _report_bug(error)
+        return EXIT_INTERNAL
+
+
+def _report_bug(error: Exception) -> None:
+    """Print a report to paste: where it happened, never a value."""
+    note(f"internal error TE199: {type(error).__name__}; this is a bug. Please report the following:")
+    note(f"  geode-traj {__version__}, Python {sys.version.split()[0]}, {sys.platform}")
+    for frame in traceback.extract_tb(error.__traceback__)[-8:]:
+        note(f"  {frame.filename.rpartition('geode_traj')[2] or '…'}:{frame.lineno} in {frame.name}")
+
+
+def run() -> None:
+    """Entry point of the console script."""
+    sys.exit(main())

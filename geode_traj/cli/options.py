@@ -1,0 +1,61 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from geode_traj import report
+from geode_traj.cli.config import default_store
+from geode_traj.contract.times import parse
+from geode_traj.errors import WorldError
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+PATH = click.Path(path_type=Path)
+
+
+def store_option() -> Decorator:
+    """`--store`: the database to work on."""
+    return click.option(
+        "--store",
+        type=PATH,
+        default=default_store,
+        show_default="sessions.db in the user's data folder",
+        help="The store (a GEODE sessions.db).",
+    )
+
+
+def format_option(*names: str) -> Decorator:
+    """`--format`: how the result is written."""
+    choices = names or report.names()
+    default = "text" if "text" in choices else choices[0]
+    return click.option("--format", "form", type=click.Choice(choices), default=default, show_default=True)
+
+
+def output_option() -> Decorator:
+    """`--output`: a file for the report instead of stdout."""
+    return click.option("--output", type=PATH, help="Write the report to this new file.")
+
+
+def moment(text: str | None, name: str) -> float | None:
+    """Return an ISO 8601 time with a zone in Unix seconds; raise `WorldError` TE101 for anything else."""
+    if text is None:
+        return None
+    parsed = parse(text)
+    if parsed is None or not parsed[1]:
+        raise WorldError("TE101", what=name, why="give a time like 2026-01-31T09:30:00Z")
+    return parsed[0]
+
+
+def pairs(values: tuple[str, ...], name: str) -> list[tuple[str, Path]]:
+    """Split `NAME=PATH` values; raise `WorldError` TE101 for one without a name or path."""
+    split = []
+    for value in values:
+        left, equals, right = value.partition("=")
+        if not (left and equals and right):
+            raise WorldError("TE101", what=name, why="give NAME=PATH")
+        split.append((left, Path(right)))
+    return split

@@ -1,0 +1,61 @@
+"""stdout for results, stderr for everything else, and nothing from data unneutralised."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from geode_traj.codec.files import write_new
+from geode_traj.codec.text import neutralise
+from geode_traj.errors import TrajError
+from geode_traj.model.report import Report
+from geode_traj.report import render
+
+
+def say(line: str) -> None:
+    """Print one result line to stdout, as UTF-8 whatever the locale."""
+    click.echo(line.encode("utf-8", "backslashreplace"))
+
+
+def note(line: str) -> None:
+    """Print one line of progress or diagnostics to stderr."""
+    click.echo(line.encode("utf-8", "backslashreplace"), err=True)
+
+
+def error_line(error: TrajError) -> None:
+    """Print an error: code, message, place, hint."""
+    place = f" ({neutralise(error.place)})" if error.place else ""
+    note(f"error {error.code}: {neutralise(error.message)}{place}")
+    if error.hint:
+        note(f"hint: {error.hint}")
+
+
+def show_report(report: Report, form: str, output: Path | None = None) -> None:
+    """Print a report, or write it to a file that appears whole."""
+    if output is None:
+        for line in render(report, form):
+            say(line)
+    else:
+        write_new(output, _lines(render(report, form)))
+
+
+def _lines(lines: Iterable[str]) -> Iterable[bytes]:
+    for line in lines:
+        yield line.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def table(rows: Iterable[tuple[str, ...]]) -> None:
+    """Print aligned columns; the last one is not padded."""
+    listed = [tuple(neutralise(cell) for cell in row) for row in rows]
+    widths = [max(len(row[i]) for row in listed) for i in range(len(listed[0]))] if listed else []
+    for row in listed:
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        say("  ".join([*cells, row[-1]]).rstrip())
+
+
+def is_terminal() -> bool:
+    """Tell whether a person sees stderr."""
+    return sys.stderr.isatty()

@@ -1,0 +1,1 @@
+"""The verbs, each found by its file name."""

@@ -1,0 +1,17 @@
+"""`formats`: what is read and written."""
+
+from __future__ import annotations
+
+import click
+
+from geode_traj.cli.output import table
+from geode_traj.sources.base import all_sources
+
+
+@click.command()
+def command() -> int:
+    """List the transcript formats that migrate reads and the forms that export writes."""
+    rows = [("reads", source.name, source.reads) for source in all_sources().values()]
+    rows.append(("writes", "geode", "geode.trajectory@1, line-framed canonical JSON"))
+    table([("", "NAME", "WHAT"), *rows])
+    return 0

@@ -1,0 +1,22 @@
+"""`schema`: the packaged JSON schemas."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from geode_traj.cli.output import say
+from geode_traj.codec import schema
+
+
+@click.command()
+@click.argument("name", required=False)
+def command(name: str | None) -> int:
+    """Print a JSON schema (Draft 2020-12) by its name; without one, list the names."""
+    if name is None:
+        for known in schema.names():
+            say(known)
+    else:
+        say(json.dumps(schema.load(name), indent=2, ensure_ascii=False))
+    return 0

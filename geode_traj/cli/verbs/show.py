@@ -1,0 +1,90 @@
+"""`show`: one session or file at a glance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from geode_traj.cli.options import format_option, store_option
+from geode_traj.cli.output import say, show_report
+from geode_traj.codec.files import reading, sha256_file
+from geode_traj.codec.framed import Document, EventText, read
+from geode_traj.codec.text import clip
+from geode_traj.errors import DataError
+from geode_traj.export.trajectory import Export
+from geode_traj.jobs.verify_files import report
+from geode_traj.store import opening
+from geode_traj.verify import Verified, verify_document
+from geode_traj.verify.engine import unreadable
+
+
+@click.command()
+@click.argument("what", metavar="SESSION|FILE")
+@store_option()
+@format_option("text", "json")
+def command(what: str, store: Path, form: str) -> int:
+    """Show a session of the store, or a trajectory file: head, counts, completeness, findings.
+
+    A name that is an existing file is that file. What is printed is safe for a terminal.
+    """
+    path = Path(what)
+    kinds: Counter[str] = Counter()
+    if path.is_file():
+        result, head = _file(path, kinds)
+    else:
+        with opening.open_reader(store) as connection:
+            document = _counted(Export(connection, [what]).document(), kinds)
+            result, head = verify_document(document, name=what), document.head
+    found, code = report([result])
+    if form == "text":
+        for line in _head(head, kinds):
+            say(line)
+    show_report(found, form)
+    return code
+
+
+def _file(path: Path, kinds: Counter[str]) -> tuple[Verified, dict[str, object]]:
+    sha256, size = sha256_file(path)
+    with reading(path) as stream:
+        try:
+            document = _counted(read(stream, place=str(path), size=size), kinds)
+            result = verify_document(document, name=str(path), sha256=sha256, size=size)
+        except DataError as error:
+            return unreadable(str(path), error, sha256=sha256, size=size), {}
+    return result, document.head
+
+
+def _counted(document: Document, kinds: Counter[str]) -> Document:
+    inner = document.events
+
+    def events() -> Iterator[EventText]:
+        for text in inner:
+            kinds[_kind(text)] += 1
+            yield text
+
+    document.events = events()
+    return document
+
+
+def _kind(text: EventText) -> str:
+    kind = text.value.get("kind") if isinstance(text.value, dict) else None
+    return kind if isinstance(kind, str) else "(malformed)"
+
+
+def _head(head: dict[str, object], kinds: Counter[str]) -> list[str]:
+    lines = []
+    source = head.get("source")
+    for name, value in (
+        ("trajectory", head.get("trajectory_id")),
+        ("captured", head.get("captured_at")),
+        ("harness", source.get("harness") if isinstance(source, dict) else None),
+        ("session", source.get("session") if isinstance(source, dict) else None),
+    ):
+        if isinstance(value, str):
+            lines.append(f"{name:<12}{clip(value, 200)}")
+    for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])):
+        lines.append(f"{'':<12}{count:>7}  {clip(kind, 80)}")
+    return lines

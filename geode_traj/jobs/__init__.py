@@ -1,0 +1,1 @@
+"""Use cases that join rooms, one a file."""

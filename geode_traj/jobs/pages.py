@@ -1,0 +1,48 @@
+"""The pages behind `checks` and `explain`, gathered from where the codes live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from geode_traj.attest.allowed_signers import FINDINGS as KEYRING_FINDINGS
+from geode_traj.errors import CODES
+from geode_traj.verify.registry import all_checks
+
+_REQUIRED = {
+    "GT001": "The file is not complete in the way that --require asked for.",
+    "GT002": "Ids were derived while exporting, and --require-native-ids asked for none.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a code means; `severity` is error, warning or note, for an exit code `exit N`."""
+
+    code: str
+    severity: str
+    text: str
+    hint: str = ""
+    is_finding: bool = True
+
+    @property
+    def title(self) -> str:
+        """The page's first line."""
+        return self.text.split("\n", 1)[0]
+
+
+@cache
+def all_pages() -> dict[str, Page]:
+    """Return every page by code: checks of trajectories, of releases, of keyrings, then errors."""
+    pages = [Page(code, "error", text) for code, text in _REQUIRED.items()]
+    pages += [Page(c.code, c.severity, _dedented(c.page), c.hint) for c in all_checks().values()]
+    pages += [Page(code, *row) for code, row in sorted(KEYRING_FINDINGS.items())]
+    pages += [
+        Page(code, f"exit {row.exit_code}", row.template, row.hint, is_finding=False)
+        for code, row in sorted(CODES.items())
+    ]
+    return {page.code: page for page in pages}
+
+
+def _dedented(page: str) -> str:
+    return "\n".join(line.strip() for line in page.splitlines())

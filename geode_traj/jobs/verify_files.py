@@ -1,0 +1,88 @@
+"""Verifying files and folders into one report."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, Literal
+
+from geode_traj import __version__
+from geode_traj.errors import EXIT_FINDINGS, EXIT_PARTIAL, WorldError, worst_exit
+from geode_traj.model.finding import Finding, Place
+from geode_traj.model.report import Entry, Report
+from geode_traj.verify import Verified, verify_path
+from geode_traj.verify.result import RULESET
+
+Require = Literal["scope", "replay"]
+SCHEMA_ID: Final = "geode-traj.verify-report@1"
+
+
+def files(paths: Iterable[Path], suffix: str) -> Iterator[Path]:
+    """Yield named files and, of folders, those with a suffix, in a fixed order; raise `WorldError` TE102."""
+    for path in paths:
+        if path.is_dir():
+            for folder, folders, names in os.walk(path):
+                folders.sort(key=os.fsencode)
+                yield from (
+                    Path(folder, name) for name in sorted(names, key=os.fsencode) if name.endswith(suffix)
+                )
+        elif path.exists():
+            yield path
+        else:
+            raise WorldError("TE102", path=str(path))
+
+
+def verify_paths(paths: Iterable[Path]) -> Iterator[Verified]:
+    """Verify files and, of folders, every `*.json`; raise `WorldError` TE102 for a missing path."""
+    for path in files(paths, ".json"):
+        yield verify_path(path)
+
+
+def report(
+    given: Iterable[Verified], *, require: Require | None = None, native_ids: bool = False
+) -> tuple[Report, int]:
+    """Return the report of some results, and the exit code.
+
+    `require` asks for completeness and `native_ids` for no derived ids; what is missing becomes an error
+    finding (GT001, GT002), so that every reader of the report sees why. Raises `WorldError` TE104 where no
+    file matched.
+    """
+    results = [_asked(result, require, native_ids) for result in given]
+    if not results:
+        raise WorldError("TE104")
+    verdicts = Counter(result.verdict for result in results)
+    codes = [EXIT_PARTIAL] * verdicts["unreadable"] + [EXIT_FINDINGS] * verdicts["invalid"]
+    entries = tuple(Entry(r.name, headline(r), r.findings, r.to_json()) for r in results)
+    head = {"tool_version": __version__, "ruleset": RULESET}
+    summary = {name: verdicts[name] for name in ("valid", "incomplete", "invalid", "unreadable")}
+    return Report(SCHEMA_ID, head, "results", entries, summary), worst_exit(codes)
+
+
+def _asked(result: Verified, require: Require | None, native_ids: bool) -> Verified:
+    """Return the result with what the caller asked for judged as errors."""
+    place = Place(file=result.name)
+    more = []
+    if require and result.verdict != "unreadable":
+        scope, replay = result.scope_complete, result.replay_complete
+        if not (scope and (replay or require == "scope")):
+            reasons = result.scope_reasons + (result.replay_reasons if require == "replay" else ())
+            why = "; ".join(reasons) or "not complete"
+            more.append(Finding("GT001", "error", f"{require} is not complete: {why}", place))
+    if native_ids and result.derived_ids:
+        more.append(Finding("GT002", "error", f"{result.derived_ids} id(s) are derived, not native", place))
+    return replace(result, verdict="invalid", findings=(*result.findings, *more)) if more else result
+
+
+def headline(result: Verified) -> str:
+    """Return one line for people: verdict, size, completeness and why not."""
+    if result.verdict == "unreadable":
+        return "unreadable"
+    scope = "complete" if result.scope_complete else "incomplete"
+    replay = "complete" if result.replay_complete else "incomplete"
+    reasons = "; ".join(dict.fromkeys(result.scope_reasons + result.replay_reasons))
+    return f"{result.verdict}, {result.events} event(s), scope {scope}, replay {replay}" + (
+        f" ({reasons})" if reasons else ""
+    )
