@@ -1,8 +1,8 @@
 """A first look at bytes: could the gate classes have a hit in them, could writing them as JSON have made one?
 
-Both filters are one pass of a finite automaton over UTF-8 (google-re2; about 2 µs a kilobyte). They may say yes too
-often and never say no wrongly. Word boundaries are left out and every byte of a non-ASCII character counts as whatever
-would match, since those depend on Unicode.
+Both filters are one pass of a finite automaton over UTF-8 (about 2 µs a kilobyte). They may say yes too often
+and never say no wrongly: word boundaries are left out, and every byte of a non-ASCII character counts as
+whatever would match, since these depend on Unicode.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ _WRITTEN_HIT: Final = _compile(
     rf"\\b(?i:earer)[ {_WIDE}]",
     _QUERY_NAME,
     r"\\[bfu][0-9a-f]{28,35}\.[A-Za-z0-9]{16}",
+    r"\\u00[01]eyJ",
 )
 
 

@@ -1,8 +1,9 @@
 """The eight gate classes of a published release, over raw text (record contract §8).
 
-Each class has the meaning of a Python `re` pattern over `str`: Unicode word boundaries and white space, and case
-folding that takes U+0130, U+0131, U+017F and U+212A for letters. Where such a pattern is linear it is used as it
-is; an address and a web token are not, so they are found from the `@` outwards and one run at a time.
+Each class means what a Python `re` pattern over `str` means: Unicode word boundaries and white space, and, in
+any case, U+0130, U+0131, U+017F and U+212A for letters. Patterns that are linear are used as they are. Those
+of an address and of a web token are not: addresses are found from the `@` outwards, web tokens one run at a
+time.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ _HEX_TAIL: Final = re.compile(r"\.(?<=[0-9a-f]{32}\.)[A-Za-z0-9]{16,}")
 # All starts in one run share what follows the run: when the first fails they all do, so the run is skipped.
 _JWT: Final = re.compile(r"eyJ(?:([A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]++)|[A-Za-z0-9_-]*+)")
 _BEARER_AT_END: Final = re.compile(BEARER_WORD + r"\Z")
-# A line that ends so, as those of a trajectory file do, leaves no "Bearer" waiting for its token.
+# A line that ends so, as those of a trajectory file do, leaves no "Bearer" waiting for its value.
 _CLOSED_ENDS: Final = frozenset({b"}\n", b",\n", b"[\n", b"]\n", b'"\n'})
 
 _Span = tuple[int, int, int | None]
@@ -75,8 +76,8 @@ _Span = tuple[int, int, int | None]
 class GateHit:
     """One match: its class, its span in characters, and its pivot.
 
-    `pivot` is the index of the character that canonical writing escapes: the `@` of an address, the `/` that ends
-    `/home/` or `/Users/`, the `=` of a query parameter; `None` for everything else.
+    `pivot` is the index of the `@` of an address, of the `/` that ends `/home/` or `/Users/`, of the `=` of a
+    query parameter; `None` for everything else.
     """
 
     cls: str
@@ -104,9 +105,10 @@ def count_hits(text: str) -> dict[str, int]:
 
 
 def email_start(text: str, at: int, floor: int) -> int | None:
-    """Return where an address whose `@` is `text[at]` begins, at `floor` or later; `None` where it has no name.
+    """Return where the address begins whose `@` is at `at`; `None` where nothing before it can be its name.
 
-    No `@` may stand between the two. That is the first word boundary in the run of name characters before the `@`.
+    That is the first word boundary in the run of name characters before the `@`, at `floor` or later. To keep
+    this linear over a text, `floor` lies behind the `@` before.
     """
     run = _LOCAL_RUN.match(text[floor:at][::-1])
     boundary = _BOUNDARY.search(text, at - (run.end() if run else 0), at)
@@ -166,9 +168,9 @@ def _add(counts: dict[str, int], hits: list[GateHit]) -> None:
 class GateCounter:
     """`count_hits` of a text that arrives in pieces; quickest when each piece is a line.
 
-    No match holds a line break, but for the white space after `Bearer`, and only the text's own end exempts a home
-    path. So whole lines are counted as they come and an unfinished one waits for its end; what is carried from
-    line to line is whether the last one left a `Bearer` and white space. Memory is one line.
+    No match holds a line break, but for the white space after `Bearer`, and of all ends only the text's own
+    exempts a home path. So whole lines are counted as they come and an unfinished one waits for its end; what
+    is carried from line to line is whether the last one left a `Bearer` and white space. Memory is one line.
     """
 
     def __init__(self) -> None:
