@@ -1,0 +1,1 @@
+"""Measures import, export and verify against a floor; run by `scripts/bench`."""
