@@ -11,8 +11,8 @@ WORDS = """the the the a a of of to to in is and that for with on this it as fro
     therefore instead only never always still again now then here there without across between
     under""".split()
 
-WIDE = """세션 기록 파일 테스트 함수 오류 결과 확인 수정 완료 Prüfung größer Änderung Schlüsselwort naïve façade
-    coöperate данные проверка ошибка запись 検証 記録 失敗 成功
+WIDE = """세션 기록 파일 테스트 함수 오류 결과 확인 수정 완료 Prüfung größer Änderung Schlüsselwort naïve
+    façade coöperate данные проверка ошибка запись 検証 記録 失敗 成功
     文件 测试 修改 完成 ✓ ✗ → … “quoted” — 📎 ⚙️ café""".split()
 
 NAMES = """load_rows parse_line write_batch open_store find_session next_cursor fold_events read_head
