@@ -1,0 +1,1 @@
+"""Releases: stage, sign, publish and check folders of reviewed trajectories."""

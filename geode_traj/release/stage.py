@@ -1,0 +1,222 @@
+"""Staging: reviewed trajectories in, a release folder out, whole or not at all.
+
+`stage` makes our folder from a review folder; `stage_geode` makes the bare folder that GEODE itself would, by
+its gates alone. Neither changes a byte of a trajectory. What is written is checked where it was written and
+again under its final name; any failure leaves nothing. The same inputs and time give the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geode_traj import __version__
+from geode_traj.codec.files import sha256_bytes, sha256_file
+from geode_traj.codec.text import clip
+from geode_traj.contract.encoding import encode
+from geode_traj.contract.gates import count_hits
+from geode_traj.contract.release import PrivacyReview, file_names
+from geode_traj.errors import DataError, WorldError
+from geode_traj.release import layout
+from geode_traj.release.admit import Candidate, admit, candidates
+from geode_traj.release.check.verdict import check, read_geode_release
+from geode_traj.release.geode_folder import GeodeFolder, refuse_hits, terms, write, write_geode
+from geode_traj.release.placing import place_verified, staging
+from geode_traj.release.readme import readme
+from geode_traj.release.reviewed import Reviewed, read_review
+from geode_traj.verify import verify_path
+
+
+def by_name(files: Iterable[Path]) -> dict[str, Path]:
+    """Return files by name, as GEODE's staging takes them; `DataError` TE310 for a name that comes twice."""
+    named: dict[str, Path] = {}
+    for file in files:
+        if named.setdefault(file.name, file) is not file:
+            raise DataError("TE310", what=f"file name {clip(file.name, 128)}")
+    return named
+
+
+def stage_geode(
+    files: Mapping[str, Path],
+    *,
+    source: str,
+    scope: str,
+    review: PrivacyReview,
+    published_at: float,
+    supersedes: str | None = None,
+    artifacts: Mapping[str, Path] | None = None,
+    allow_replay_incomplete: bool = False,
+    destination: Path,
+) -> Path:
+    """Stage a bare GEODE release folder (record contract §8, §15) and return its path, `destination/<name>`.
+
+    `files` are trajectories by their path in the release, `artifacts` the bytes of referenced artifacts by
+    reference, `published_at` Unix seconds. Raises `DataError` TE303 to TE310 and TE314 where a gate refuses,
+    `WorldError` TE601 where the release exists.
+    """
+    said = terms(
+        source, scope, review, published_at, supersedes, allow_replay_incomplete=allow_replay_incomplete
+    )
+    admitted = candidates(files)
+    admit(
+        admitted,
+        artifacts=artifacts or {},
+        allow_replay_incomplete=allow_replay_incomplete,
+        geode_only=True,
+    )
+    with staging(destination) as folder:
+        made = write_geode(folder, admitted, said)
+        target = destination / made.release_id
+        place_verified(made.path, target, read_geode_release)
+    return target
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A release's place among a publisher's: number from 1, digest of the previous release.json, roles."""
+
+    sequence: int = 1
+    previous: str | None = None
+    reviewer_role_required: bool = False
+
+
+def stage(
+    review_dir: Path,
+    files: Iterable[Path] | None = None,
+    *,
+    source: str,
+    scope: str,
+    published_at: float,
+    supersedes: str | None = None,
+    artifacts: Mapping[str, Path] | None = None,
+    allow_replay_incomplete: bool = False,
+    require_native_ids: bool = False,
+    chain: Chain = Chain(),
+    out: Path,
+) -> Path:
+    """Stage a release from a signed-off review folder and return its path, `out/<release-id>`.
+
+    `files`, where given, must be all of the review's trajectories. Raises `DataError`: TE306 and TE307 where
+    the review does not cover what would be published, TE303 to TE314 where another gate refuses; `WorldError`
+    TE601 where the release exists.
+    """
+    if (chain.sequence == 1) != (chain.previous is None) or chain.sequence < 1:
+        why = "the first release is number 1 and has no previous one, each later one has"
+        raise WorldError("TE101", what="the sequence", why=why)
+    reviewed = read_review(review_dir, scope, files)
+    said = terms(
+        source,
+        scope,
+        reviewed.review,
+        published_at,
+        supersedes,
+        allow_replay_incomplete=allow_replay_incomplete,
+    )
+    admitted = _signed_off(reviewed)
+    admit(
+        admitted,
+        artifacts=artifacts or {},
+        allow_replay_incomplete=allow_replay_incomplete,
+        require_native_ids=require_native_ids,
+    )
+    with staging(out) as folder:
+        geode = write_geode(folder, admitted, said)
+        target = out / geode.release_id
+        if os.path.lexists(target):
+            raise WorldError("TE601", path=target.name, place=str(target))
+        root = _write_release(folder / "whole", geode, reviewed, chain)
+        place_verified(root, target, _passes)
+    return target
+
+
+def _signed_off(reviewed: Reviewed) -> list[Candidate]:
+    """Return the redacted files, verified, each under a name made of its trajectory's id."""
+    verified = {path: verify_path(path, name=entry["path"]) for path, entry in reviewed.files.items()}
+    for path, entry in reviewed.files.items():
+        for key, found in (
+            ("redacted_sha256", verified[path].sha256),
+            ("trajectory_id", verified[path].trajectory_id),
+        ):
+            if found != entry[key] and verified[path].verdict != "unreadable":
+                raise DataError("TE307", place=entry["path"], why=f"{key} is not what was signed off")
+    names = file_names(result.trajectory_id for result in verified.values())
+    named = [Candidate(names[result.trajectory_id], path, result) for path, result in verified.items()]
+    return sorted(named, key=lambda file: file.path)
+
+
+def _write_release(folder: Path, geode: GeodeFolder, reviewed: Reviewed, chain: Chain) -> Path:
+    """Write what stands around a GEODE folder, each part covering those before; return the release folder."""
+    root = folder / geode.release_id
+    (root / layout.DATA).mkdir(parents=True)
+    inside = layout.geode_folder(geode.release_id)
+    geode.path.rename(root / inside)
+    text = readme(geode.release_id, geode.manifest)
+    write(root / layout.README, [text.encode()])
+    release = encode(_release(root, geode, reviewed, chain)) + b"\n"
+    refuse_hits({layout.README: count_hits(text), layout.RELEASE: count_hits(release.decode())})
+    write(root / layout.RELEASE, [release])
+    lines = {file["path"]: file["sha256"] for file in _listed(root, geode)}
+    lines[layout.RELEASE] = sha256_bytes(release)
+    sums = "".join(layout.sums_line(digest, path) for path, digest in sorted(lines.items()))
+    write(root / layout.SUMS, [sums.encode()])
+    return root
+
+
+def _release(root: Path, geode: GeodeFolder, reviewed: Reviewed, chain: Chain) -> dict[str, Any]:
+    signoff, manifest = reviewed.signoff, geode.manifest
+    inside = layout.geode_folder(geode.release_id)
+    return {
+        "schema_id": layout.SCHEMA,
+        "release_id": geode.release_id,
+        "sequence": chain.sequence,
+        "previous": chain.previous,
+        "published_at": manifest["published_at"],
+        "source": manifest["release_source"],
+        "scope": manifest["release_scope"],
+        "supersedes": manifest["supersedes"],
+        "files": _listed(root, geode),
+        "trajectories": [
+            {
+                "trajectory_id": file["trajectory_id"],
+                "path": f"{inside}/{file['path']}",
+                "events": file["records"],
+                "merkle_root": None,
+            }
+            for file in manifest["files"]
+        ],
+        "review": {
+            "policy_sha256": signoff["policy_sha256"],
+            "ruleset": signoff["ruleset"],
+            "ruleset_sha256": signoff["ruleset_sha256"],
+            "findings_sha256": signoff["findings_sha256"],
+            "decisions_sha256": None,
+            "signoff_sha256": reviewed.signoff_sha256,
+            "reviewer_role_required": chain.reviewer_role_required,
+        },
+        "tool": {"name": "geode-traj", "version": __version__},
+    }
+
+
+def _listed(root: Path, geode: GeodeFolder) -> list[dict[str, Any]]:
+    """Return path, size and digest of the files written so far, sorted by path."""
+    inside = layout.geode_folder(geode.release_id)
+    listed = [
+        {"path": f"{inside}/{file['path']}", "bytes": file["bytes"], "sha256": file["sha256"]}
+        for file in geode.manifest["files"]
+    ]
+    for path in (f"{inside}/{layout.MANIFEST}", layout.README):
+        digest, size = sha256_file(root / path)
+        listed.append({"path": path, "bytes": size, "sha256": digest})
+    return sorted(listed, key=lambda file: str(file["path"]))
+
+
+def _passes(root: Path) -> None:
+    """Raise `DataError` TE401 where the checker finds anything but missing signatures."""
+    errors = check(root).content_errors
+    if errors:
+        where = errors[0].place.file or root.name
+        why = f"{where}: {errors[0].message} ({errors[0].code})"
+        raise DataError("TE401", place=str(root), what="the release", why=why)
