@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import pkgutil
 import sys
@@ -30,14 +31,10 @@ class Verbs(click.Group):
         return sorted(names, key=lambda name: (order.index(name) if name in order else 99, name))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a verb's module and return its command."""
-        name = f"{verbs.__name__}.{_MODULES.get(cmd_name, cmd_name)}"
-        try:
-            module = importlib.import_module(name)
-        except ModuleNotFoundError as error:
-            if error.name != name:
-                raise
+        """Import a verb's module and return its command, None for an unknown verb."""
+        if cmd_name not in self.list_commands(ctx):
             return None
+        module = importlib.import_module(f"{verbs.__name__}.{_MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = module.command
         return command
 
@@ -63,7 +60,9 @@ def main(arguments: list[str] | None = None) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        note(shown.getvalue().rstrip("\n"))
         return EXIT_USAGE
     except click.Abort:
         note("interrupted; a rerun resumes")

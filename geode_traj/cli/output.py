@@ -9,20 +9,20 @@ from pathlib import Path
 import click
 
 from geode_traj.codec.files import write_new
-from geode_traj.codec.text import neutralise
+from geode_traj.codec.text import escape, neutralise
 from geode_traj.errors import TrajError
 from geode_traj.model.report import Report
 from geode_traj.report import render
 
 
 def say(line: str) -> None:
-    """Print one result line to stdout, as UTF-8 whatever the locale."""
-    click.echo(line.encode("utf-8", "backslashreplace"))
+    """Print one result line to stdout, as UTF-8 whatever the locale; what hides in it becomes visible."""
+    click.echo(_bytes(line))
 
 
 def note(line: str) -> None:
     """Print one line of progress or diagnostics to stderr."""
-    click.echo(line.encode("utf-8", "backslashreplace"), err=True)
+    click.echo(_bytes(line), err=True)
 
 
 def error_line(error: TrajError) -> None:
@@ -44,7 +44,12 @@ def show_report(report: Report, form: str, output: Path | None = None) -> None:
 
 def _lines(lines: Iterable[str]) -> Iterable[bytes]:
     for line in lines:
-        yield line.encode("utf-8", "backslashreplace") + b"\n"
+        yield _bytes(line) + b"\n"
+
+
+def _bytes(line: str) -> bytes:
+    # The last door: JSON keeps control and bidi characters in its strings, and terminals obey them there too.
+    return escape(line).encode()
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> None:

@@ -24,6 +24,21 @@ def _visible(match: re.Match[str]) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+def escape(text: str) -> str:
+    r"""Return `text` with hidden and control characters as JSON escapes, line ends and tabs as they are.
+
+    JSON text keeps its value: inside its strings each escape stands for the character it replaces.
+    """
+    return _HIDDEN.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    if match[0] in "\n\t":
+        return match[0]
+    units = match[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
+
+
 def clip(text: str, width: int) -> str:
     """Return neutralised text of at most `width` characters, an ellipsis at its end where it was cut."""
     safe = neutralise(text[: width + 1])
