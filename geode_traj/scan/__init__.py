@@ -1,0 +1,1 @@
+"""Text to findings to edits: leaves, views, rules, redaction (no I/O)."""

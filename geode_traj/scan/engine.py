@@ -1,0 +1,170 @@
+"""The scanner: text to spans, and the filter that lets clean payloads pass.
+
+One `re2.Set` of all triggers is run over the bytes first; only rules whose trigger is there are run as matchers,
+on the text and on its decoded views. The same set over the canonical bytes of a whole payload is `may_match`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+import re2
+
+from geode_traj.contract.gates import GATE_CLASSES, GateHit, find_hits, may_hit
+from geode_traj.scan import fields, plausible
+from geode_traj.scan.matching import HOME, Span, leftover, run, settled, uncovered
+from geode_traj.scan.rules import Profile, Rule, Ruleset, options, packaged
+from geode_traj.scan.table.structures import NAME
+from geode_traj.scan.views import View, views
+
+_ESCAPED_ASCII: Final = rb"\\u00[2-7][0-9A-Fa-f]"
+"""A printable character written as an escape inside text: it may hide any token from the other triggers."""
+
+_KEY_NAME: Final = rb"(?i)(?:" + NAME + rb"|cookie|authorization)$"
+_USER: Final = re.compile(r"[\w.@+-]+")
+_OWN_CLASSES: Final = ("sensitive_field", "password")
+
+
+class Scanner:
+    """Finds what one profile looks for. `sensitive_keys` are added to the seven of the record contract §4."""
+
+    def __init__(
+        self, profile: Profile, sensitive_keys: Iterable[str] = (), ruleset: Ruleset | None = None
+    ) -> None:
+        self.profile: Final = profile
+        self.ruleset: Final = ruleset or packaged()
+        self.sensitive_keys: Final = fields.SENSITIVE | {name.lower() for name in sensitive_keys}
+        self._rules = self.ruleset.of(profile)
+        self._fields = fields.FieldFinder(self.sensitive_keys)
+        self._key_name = re2.compile(_KEY_NAME, options(captures=False))
+        classes = {rule.cls for rule in self.ruleset.rules}.union(GATE_CLASSES, _OWN_CLASSES)
+        self._placeholder = re.compile(
+            rf"\[REDACTED(?::(?:{'|'.join(sorted(classes))}):[0-9]{{1,9}})?\]|{fields.MARKER}"
+        )
+        self._set = re2.Set.SearchSet(options(captures=False))
+        for trigger in (
+            *(r.trigger for r in self._rules),
+            fields.trigger(self.sensitive_keys),
+            _ESCAPED_ASCII,
+        ):
+            self._set.Add(trigger)
+        self._set.Compile()
+
+    def may_match(self, encoded: bytes) -> bool:
+        """Tell whether canonical JSON may hold a finding or a sensitive key; never False where it does.
+
+        For the import profile only: the publish profile also looks inside base64, which no filter can.
+        """
+        return bool(self._set.Match(encoded))
+
+    def is_sensitive(self, key: str) -> bool:
+        """Tell whether the value of `key` is redacted whatever it is."""
+        return fields.is_sensitive(key, self.sensitive_keys)
+
+    def find(self, text: str, key: str = "", *, damaged: bool = False) -> list[Span]:
+        """Return the findings in one text, left to right, without overlap.
+
+        `key` is the name of the member that holds the text, which may make all of it a secret. `damaged`: the
+        text is a broken line of JSON, so sensitive fields are looked for whatever their value is.
+        """
+        masked = text
+        if "REDACTED" in text:
+            masked = self._placeholder.sub(lambda match: "\0" * len(match.group()), text)
+        publish = self.profile == "publish"
+        data, hits = self._hits(masked)
+        found = list(self._named(masked, key)) if key else []
+        if hits:
+            found += run(self._hit_rules(hits), masked, data)
+            if len(self._rules) in hits:
+                found += self._in_fields(masked, damaged)
+        if publish:
+            found += list(uncovered(found, _gates(masked)))
+        if hits or publish:
+            for view in views(masked, deep=publish):
+                found += self._in_view(view)
+        return settled(found, text) if found else found
+
+    def _hits(self, text: str) -> tuple[bytes, list[int]]:
+        data = text.encode("utf-8", "surrogatepass")
+        return data, self._set.Match(data) or []
+
+    def _hit_rules(self, hits: list[int]) -> list[Rule]:
+        return [self._rules[index] for index in hits if index < len(self._rules)]
+
+    def _named(self, text: str, key: str) -> Iterator[Span]:
+        if self._key_name.search(key.encode("utf-8", "surrogatepass")) is None or leftover(text):
+            return
+        line = key.lower().endswith(("cookie", "authorization"))
+        if plausible.shown(text, "") if line else plausible.named(text, key, quoted=True):
+            yield Span(0, len(text), "named_value", "password", "high", text, vague=2)
+
+    def _in_fields(self, text: str, damaged: bool) -> Iterator[Span]:
+        for start, end, quote in self._fields.find(text, every=damaged):
+            yield Span(
+                start,
+                end,
+                "sensitive_field",
+                "sensitive_field",
+                "high",
+                text[start:end],
+                None,
+                1,
+                False,
+                quote,
+            )
+
+    def _in_view(self, view: View) -> Iterator[Span]:
+        data, hits = self._hits(view.text)
+        joined = view.name == "joined"
+        rules = self._hit_rules(hits)
+        if joined:
+            rules = [rule for rule in rules if not rule.vague and "import" in rule.profiles]
+        found = run(rules, view.text, data)
+        if self.profile == "publish" and not joined:
+            found += list(uncovered(found, _gates(view.text)))
+        for span in found:
+            if joined and not view.torn(span.start, span.end):
+                continue
+            start, end = view.place(span.start, span.end)
+            blob = view.blobs and end - start != span.end - span.start
+            yield span._replace(start=start, end=end, view=view.name, blob=blob)
+
+
+def _gates(text: str) -> Iterator[Span]:
+    """Yield the hits of the eight gate classes (record contract §8)."""
+    for hit in find_hits(text) if may_hit(text) else ():
+        start, end = _narrowed(hit, text)
+        yield Span(start, end, f"gate_{hit.cls}", hit.cls, "high", text[start:end], vague=2)
+
+
+def _narrowed(hit: GateHit, text: str) -> tuple[int, int]:
+    """Return the part of a gate hit whose replacement undoes the hit and leaves most of the text."""
+    start, end = hit.start, hit.end
+    if hit.cls == HOME:
+        start = text.index("\\Users\\", start) + 7 if hit.pivot is None else hit.pivot + 1
+        name = _USER.match(text, start, end)
+        return start, name.end() if name else end
+    if hit.cls == "url_query_secret":
+        return start + 1, end
+    if hit.cls == "bearer":
+        return end - len(text[start:end].split()[-1]), end
+    return start, end
+
+
+@lru_cache(maxsize=8)
+def scanner(profile: Profile, sensitive_keys: frozenset[str] = frozenset()) -> Scanner:
+    """Return the packaged rules' scanner of a profile; made once a process."""
+    return Scanner(profile, sensitive_keys)
+
+
+def find(text: str, profile: Profile) -> list[Span]:
+    """Return the findings of `profile` in one text, left to right, without overlap."""
+    return scanner(profile).find(text)
+
+
+def may_match(encoded: bytes) -> bool:
+    """Tell whether canonical JSON may hold what the import profile finds, or one of the seven sensitive keys."""
+    return scanner("import").may_match(encoded)

@@ -1,0 +1,102 @@
+"""What a scan reports: class, place and value number, never a secret or a part of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from geode_traj.codec.canonical import dumps
+from geode_traj.scan import fields
+from geode_traj.scan.engine import Scanner
+from geode_traj.scan.leaves import escape
+from geode_traj.scan.matching import Span
+from geode_traj.scan.rules import Band
+
+Number = Callable[[str, str], int]
+
+_ANY = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFinding:
+    """One finding: the characters `span` of the leaf at `pointer`, in clear or in the decoding `view`.
+
+    `span` is None where the value is no string. `value_number`: equal values of one report share it. A key that
+    holds a finding stands in `pointer` with the finding replaced; `in_key`: that key is the leaf.
+    """
+
+    rule: str
+    cls: str
+    band: Band
+    pointer: str
+    span: tuple[int, int] | None
+    value_number: int
+    view: str | None = None
+    in_key: bool = False
+
+    def to_json(self, **place: object) -> dict[str, object]:
+        """Return the finding as the scan report writes it; `place` adds what the caller knows (line, ordinal)."""
+        where: dict[str, object] = {**place, "pointer": self.pointer}
+        if self.span is not None:
+            where["span"] = list(self.span)
+        if self.in_key:
+            where["in_key"] = True
+        return {
+            "rule": self.rule,
+            "class": self.cls,
+            "band": self.band,
+            "place": where,
+            "value": f"v{self.value_number}",
+            "view": self.view,
+        }
+
+
+def scan_text(text: str, scanner: Scanner, number: Number, *, damaged: bool = False) -> list[ScanFinding]:
+    """Return the findings in one text that is no JSON; see `scan_value`."""
+    return [_told(span, "", number) for span in scanner.find(text, damaged=damaged)]
+
+
+def scan_value(value: Any, scanner: Scanner, number: Number) -> Iterator[ScanFinding]:
+    """Yield the findings in a JSON value, keys included, in document order.
+
+    `number` gives value numbers (`Numbering.number`, of a numbering that serves this report only). Iterative.
+    """
+    stack: list[tuple[str, str, Any]] = [("", "", value)]
+    while stack:
+        pointer, name, item = stack.pop()
+        if isinstance(item, str):
+            yield from (_told(span, pointer, number) for span in scanner.find(item, name))
+        elif isinstance(item, dict):
+            members = []
+            for key, child in item.items():
+                spans = scanner.find(key)
+                where = f"{pointer}/{escape(_shown(key, spans))}"
+                yield from (_told(span, where, number, in_key=True) for span in spans)
+                if not scanner.is_sensitive(key):
+                    members.append((where, key, child))
+                elif not fields.already(child):
+                    yield _sensitive(child, where, number)
+            stack.extend(reversed(members))
+        elif isinstance(item, list):
+            stack.extend((f"{pointer}/{i}", name, child) for i, child in reversed(list(enumerate(item))))
+
+
+def _told(span: Span, pointer: str, number: Number, *, in_key: bool = False) -> ScanFinding:
+    n = number(_ANY, span.value)
+    return ScanFinding(span.rule, span.cls, span.band, pointer, (span.start, span.end), n, span.view, in_key)
+
+
+def _sensitive(value: Any, pointer: str, number: Number) -> ScanFinding:
+    text = value if isinstance(value, str) else dumps(value).decode()
+    span = (0, len(value)) if isinstance(value, str) else None
+    return ScanFinding("sensitive_key", "sensitive_field", "high", pointer, span, number(_ANY, text))
+
+
+def _shown(key: str, spans: list[Span]) -> str:
+    """Return a key without what was found in it."""
+    out, position = [], 0
+    for span in spans:
+        out += (key[position : span.start], f"[REDACTED:{span.cls}]")
+        position = span.end
+    return "".join((*out, key[position:]))

@@ -1,0 +1,152 @@
+"""Runs rules over one text and settles what they found into spans that do not overlap."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from geode_traj.scan.rules import Band, Rule
+
+HOME: Final = "absolute_home"
+"""The one class whose spans are names inside a path: they are replaced by a name, not by a placeholder."""
+
+_BANDS: Final[tuple[Band, ...]] = ("high", "review", "note")
+_CONTINUATION: Final = 0xC0
+_LEFTOVER: Final = 4
+_SPACE: Final = frozenset(" \t\v\f")
+
+
+class Span(NamedTuple):
+    """A finding in one text: characters `start`..`end`, the rule, its class and band, the view it showed in.
+
+    `value` is the secret as decoded, for numbering only; no repr shows it. `blob`: the span is an encoded run of
+    which the secret is a part. `quote`: the span is a JSON value that is no string, in text where quotes are
+    written so. `vague`: of findings of the same characters the least vague one names them. A named tuple, not a
+    dataclass: a hostile line holds thousands.
+    """
+
+    start: int
+    end: int
+    rule: str
+    cls: str
+    band: Band
+    value: str
+    view: str | None = None
+    vague: int = 0
+    blob: bool = False
+    quote: str = ""
+
+    def __repr__(self) -> str:
+        return f"Span({self.start}, {self.end}, {self.rule!r}, {self.band!r}, view={self.view!r})"
+
+
+def run(rules: Iterable[Rule], text: str, data: bytes) -> list[Span]:
+    """Return what `rules` find in `text`, whose UTF-8 (surrogates passed) is `data`; spans may overlap."""
+    found = [(start, end, rule) for rule in rules for start, end in _run(rule, data)]
+    if len(data) != len(text):
+        chars = _characters(data, sorted({offset for start, end, _ in found for offset in (start, end)}))
+        found = [(chars[start], chars[end], rule) for start, end, rule in found]
+    return [
+        Span(start, end, rule.id, rule.cls, rule.band, text[start:end], vague=rule.vague)
+        for start, end, rule in found
+    ]
+
+
+def leftover(secret: str) -> bool:
+    """Tell whether `secret` is only a masked placeholder (NULs) and crumbs beside it."""
+    return "\0" in secret and sum(map(str.isalnum, secret)) < _LEFTOVER
+
+
+def uncovered(found: Iterable[Span], candidates: Iterable[Span]) -> Iterator[Span]:
+    """Yield the candidates that share no character with any span of `found`."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for span in sorted(found, key=lambda span: span.start):
+        if ends and span.start < ends[-1]:
+            ends[-1] = max(ends[-1], span.end)
+        else:
+            starts.append(span.start)
+            ends.append(span.end)
+    for span in candidates:
+        before = bisect_right(starts, span.end - 1) - 1
+        if before < 0 or ends[before] <= span.start:
+            yield span
+
+
+def settled(found: Iterable[Span], text: str) -> list[Span]:
+    """Merge overlapping spans into their unions, each named by the finding that says most, left to right."""
+    groups: list[list[Span]] = []
+    end = -1
+    for span in sorted(found, key=lambda span: (span.start, -span.end)):
+        if span.start < end:
+            groups[-1].append(span)
+        else:
+            groups.append([span])
+        end = max(end, span.end)
+    return [_merged(group, text) for group in groups]
+
+
+def _merged(group: list[Span], text: str) -> Span:
+    if len(group) == 1:
+        return group[0]
+    start, end = group[0].start, max(span.end for span in group)
+    best = min(group, key=lambda span: _rank(span, start, end))
+    whole = best.start == start and best.end == end
+    return best._replace(
+        start=start,
+        end=end,
+        band=min((span.band for span in group), key=_BANDS.index),
+        blob=any(span.blob for span in group),
+        value=best.value if whole else text[start:end],
+    )
+
+
+def _rank(span: Span, start: int, end: int) -> tuple[object, ...]:
+    """Order the findings of one union `start`..`end`: the first names it."""
+    part = span.start != start or span.end != end
+    # A name in a home path must stay one; where it is only a part of the union, the union is no name.
+    home = span.cls == HOME
+    return (part, home == part, span.vague, span.start - span.end, span.rule)
+
+
+def _run(rule: Rule, data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the byte spans of the secrets one rule finds, widened to whole characters."""
+    matcher = rule.matcher()
+    groups = range(2, matcher.groups + 1)
+    matches = matcher.finditer(data)
+    while (match := next(matches, None)) is not None:
+        low, high = match.span(1)
+        if low < 0:
+            low, high = next(span for span in map(match.span, groups) if span[0] >= 0)
+        start, end = _whole(data, low, high)
+        secret = data[start:end].decode("utf-8", "surrogatepass")
+        if leftover(secret):
+            continue
+        if rule.accept is not None:
+            before, _ = _whole(data, match.start(), low)
+            if not rule.accept(secret, data[before:end].decode("utf-8", "surrogatepass")):
+                if rule.nested and not _SPACE.isdisjoint(secret):
+                    matches = matcher.finditer(data, low)
+                continue
+        yield start, end
+
+
+def _whole(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """Widen a byte span so that it cuts no character."""
+    while start and data[start] & _CONTINUATION == 0x80:
+        start -= 1
+    while end < len(data) and data[end] & _CONTINUATION == 0x80:
+        end += 1
+    return start, end
+
+
+def _characters(data: bytes, offsets: list[int]) -> dict[int, int]:
+    """Return the character offset of each byte offset, all of them at character boundaries, ascending."""
+    chars: dict[int, int] = {}
+    seen = count = 0
+    for offset in offsets:
+        count += len(data[seen:offset].decode("utf-8", "surrogatepass"))
+        seen = offset
+        chars[offset] = count
+    return chars

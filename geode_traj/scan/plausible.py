@@ -1,0 +1,150 @@
+"""Is this value a secret, or a placeholder, a piece of code, a word?
+
+Used by the rules that know a secret only by the name before it. Each check is linear in the value's length.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ipaddress
+import re
+from typing import Final
+
+_PLACEHOLDER = re.compile(
+    r"\$\{|\{\{|\$\(|%\(|<[^>]*>|\.\.\.|…|\*{3}|[xX]{4}|^\$|^%\w+%$|^\{\w*\}$"
+    r"|example|placeholder|redacted|changeme|change[-_]me|replace[-_]|dummy|sample|insert|foobar"
+    r"|\b(?:your|my|the|some)(?:[-_ ]|$)|^(?:your|my)[A-Z]",
+    re.IGNORECASE,
+)
+_NOTHING: Final = frozenset("xX*.-_•●#0?=/ ")
+_WORDS: Final = frozenset(
+    "null none nil true false undefined empty string str bytes int bool any object optional required hidden "
+    "password passwd secret token apikey api_key key value text default disabled enabled unset missing invalid "
+    "bearer basic oauth oauth2 jwt session refresh access username user email login test testing".split()
+)
+_CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_WORDY = re.compile(r"[A-Za-z]+(?:[-_.:/][A-Za-z]+)*[-_.]?v?[0-9]{0,2}")
+_CODE = re.compile(
+    r"[(){}\[\]]|^(?:self|this|os|process|config|settings|env|args|options|params)\.|^[./~]|://|::|->"
+)
+_TEMPLATE = re.compile(r"\{\w+\}")
+_REFERENCE = re.compile(r"^[./~]|://|^[A-Za-z_.]+\(")
+_PASSWORD_NAME = re.compile(r"pass|pwd|pw$|비밀번호|암호", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[:=]")
+
+
+def placeholder(value: str) -> bool:
+    """Tell whether `value` stands for a secret without being one: `<your-key>`, `${TOKEN}`, `xxxx`, nothing."""
+    return not value or _NOTHING.issuperset(value) or _PLACEHOLDER.search(value) is not None
+
+
+def _random(value: str) -> bool:
+    """Tell whether letters and digits alternate as they do in keys, not as in `sha256Token` or `node18`."""
+    if not any(c.isdigit() for c in value) or not any(c.isalpha() for c in value):
+        return False
+    if len(value) >= 16 and all(c in "0123456789abcdefABCDEF-" for c in value):
+        return True
+    chunks = _CHUNK.findall(value)
+    return bool(chunks) and sum(map(len, chunks)) / len(chunks) < 3
+
+
+def _password(value: str, quoted: bool) -> bool:
+    digits = any(c.isdigit() for c in value)
+    if _WORDY.fullmatch(value) and not (digits and quoted):
+        lower = value.lower()
+        named = any(word in lower for word in ("pass", "pwd", "secret", "token", "word", "user"))
+        return len(value) >= 8 and not named and (digits or quoted)
+    return len(value) >= (6 if quoted or digits else 8)
+
+
+def assigned(value: str, match: str) -> bool:
+    """Accept the value of `name = value` as a secret; `match` begins with the name and tells the quotes."""
+    name = _SEPARATOR.split(match, maxsplit=1)[0]
+    before = match[: match.rfind(value)] if value else match
+    return named(value, name, quoted=before.endswith(("'", '"', "`")))
+
+
+def named(value: str, name: str, *, quoted: bool) -> bool:
+    """Accept `value` as a secret, knowing only the name it goes by."""
+    if len(value) < 6 or placeholder(value) or value.lower() in _WORDS or any(c.isspace() for c in value):
+        return False
+    is_password = _PASSWORD_NAME.search(name) is not None
+    if _CODE.search(value) and not (is_password and quoted and not value.startswith((".", "/", "~"))):
+        return False
+    if is_password:
+        return _password(value, quoted)
+    if len(value) < 8 or _WORDY.fullmatch(value):
+        return False
+    return _random(value) or (quoted and len(value) >= 16 and any(c.isdigit() for c in value))
+
+
+def environment(value: str, match: str) -> bool:
+    """Accept the value of `NAME=value` in an environment listing."""
+    del match
+    if placeholder(value) or value.lower() in _WORDS or _REFERENCE.search(value):
+        return False
+    return not _WORDY.fullmatch(value) or (len(value) >= 12 and value.isalpha() and not value.isupper())
+
+
+def credential(value: str, match: str) -> bool:
+    """Accept what follows `Authorization:` or `Bearer`: any token that is neither placeholder nor word."""
+    del match
+    if placeholder(value) or value.lower() in _WORDS or "://" in value:
+        return False
+    return any(c.isdigit() for c in value) or (len(value) >= 20 and not _WORDY.fullmatch(value))
+
+
+def cookie(value: str, match: str) -> bool:
+    """Accept a cookie line that holds at least one `name=value`."""
+    del match
+    _, sep, rest = value.partition("=")
+    return bool(sep) and len(rest) >= 4 and not placeholder(rest.partition(";")[0])
+
+
+def field(value: str) -> bool:
+    """Accept the string value of a sensitive field met in text, which may be a template or source code."""
+    return len(value) >= 4 and not placeholder(value) and _TEMPLATE.search(value) is None
+
+
+def shown(value: str, match: str) -> bool:
+    """Accept anything but a placeholder or a lone word."""
+    del match
+    return not placeholder(value) and value.lower() not in _WORDS
+
+
+def parameter(value: str, match: str) -> bool:
+    """Accept `name=value` of a query unless the value is a placeholder."""
+    return shown(value.partition("=")[2], match)
+
+
+def basic(value: str, match: str) -> bool:
+    """Accept base64 of `user:password`."""
+    del match
+    try:
+        text = base64.b64decode(value + "=" * (-len(value) % 4)).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return False
+    return ":" in text and text.isprintable() and not placeholder(text.partition(":")[2])
+
+
+def user_name(value: str, match: str) -> bool:
+    """Accept a home directory's name that is not redacted already."""
+    del match
+    return value != "REDACTED"
+
+
+def public_address(value: str, match: str) -> bool:
+    """Accept a global IPv4 address that is no version, section or object number: those have only small parts."""
+    del match
+    try:
+        address = ipaddress.IPv4Address(value)
+    except ValueError:
+        return False
+    return address.is_global and not address.is_multicast and max(address.packed) >= 32
+
+
+def hardware_address(value: str, match: str) -> bool:
+    """Accept a MAC address that is neither all zeros nor broadcast."""
+    del match
+    return len(set(value.replace(":", "").replace("-", "").lower())) > 1

@@ -1,0 +1,63 @@
+"""Tokens of code hosts, package registries and build services."""
+
+from __future__ import annotations
+
+from geode_traj.scan.rules import Rule, token
+
+WORD = rb"[A-Za-z0-9]"
+UNDER = rb"[A-Za-z0-9_]"
+DASH = rb"[A-Za-z0-9_-]"
+HEX = rb"[0-9a-f]"
+
+RULES: tuple[Rule, ...] = (
+    token(
+        "github_token",
+        rb"gh[opsur]_",
+        UNDER,
+        20,
+        "gh",
+        "p_",
+        "a1B2" * 9,
+        edge=b"",
+        misses=(("gh", "p_", "<token>"), ("gh", "p_", "xxxx"), ("high", "s_", "and_lows")),
+    ),
+    token(
+        "github_fine_token", rb"github_pat_", UNDER, 22, "github", "_pat_", "a1B2" * 20, cls="github_token"
+    ),
+    token(
+        "gitlab_token",
+        rb"gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-",
+        rb"[A-Za-z0-9_.-]",
+        20,
+        "gl",
+        "pat-",
+        "a1B2" * 5,
+    ),
+    token("bitbucket_token", rb"ATBB", rb"[A-Za-z0-9_=.-]", 24, "AT", "BB", "a1B2" * 8),
+    token("atlassian_token", rb"AT(?:ATT|CTT)3[a-zA-Z]", rb"[A-Za-z0-9_=-]", 50, "ATA", "TT3x", "a1B2" * 46),
+    token("npm_token", rb"npm_", WORD, 30, "np", "m_", "a1B2" * 9),
+    token("pypi_token", rb"pypi-AgE", DASH, 50, "py", "pi-", "AgE", "a1B2" * 20),
+    token("rubygems_key", rb"rubygems_", HEX, 48, "ruby", "gems_", "a1b2" * 12),
+    token("crates_token", rb"cio", WORD, 32, "ci", "o", "a1B2" * 8),
+    token("nuget_key", rb"oy2", rb"[a-z0-9]", 43, "oy", "2", "a1b2" * 10 + "abc"),
+    token("docker_token", rb"dckr_(?:pat|oat)_", DASH, 20, "dckr", "_pat_", "a1B2" * 7),
+    token("clojars_token", rb"CLOJARS_", rb"[a-z0-9]", 60, "CLO", "JARS_", "a1b2" * 15),
+    token("artifactory_key", rb"AKCp", WORD, 60, "AK", "Cp", "a1B2" * 17),
+    token(
+        "terraform_token",
+        rb"[A-Za-z0-9]{14}\.atlasv1\.",
+        rb"[A-Za-z0-9_=-]",
+        60,
+        "a1B2" * 3 + "ab",
+        ".atlas",
+        "v1.",
+        "a1B2" * 16,
+        trigger=rb"\.atlasv1\.",
+    ),
+    token("buildkite_token", rb"bk(?:ua|at|pt|ct)_", HEX, 40, "bk", "ua_", "a1b2" * 10),
+    token("circleci_token", rb"CCIP(?:AT|RJ)_", UNDER, 40, "CCI", "PAT_", "a1B2" * 12),
+    token("sonar_token", rb"sq[upa]_", HEX, 40, "sq", "p_", "a1b2" * 10),
+    token("sourcegraph_token", rb"sgp_", rb"[A-Za-z0-9_-]", 40, "sg", "p_", "a1b2" * 10),
+    token("postman_key", rb"PMAK-", rb"[0-9a-f-]", 50, "PM", "AK-", "a1b2" * 6, "-", "a1b2" * 8 + "ab"),
+    token("readme_key", rb"rdme_", rb"[a-z0-9]", 60, "rd", "me_", "a1b2" * 17),
+)

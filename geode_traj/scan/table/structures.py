@@ -1,0 +1,232 @@
+"""Secrets known by what stands around them: headers, assignments, command lines, URLs, PEM, tokens of no vendor."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from geode_traj.scan import plausible
+from geode_traj.scan.rules import CLOSERS, EDGE, GAP, Rule
+
+NAME: Final = (
+    "(?:(?:client|app|consumer|shared)[_.-]?secret|secret[_.-]?(?:access[_.-]?)?key(?:[_.-]?base)?"
+    "|(?:api|access|auth|private|signing|encryption|account|master|storage)[ _.-]?key"
+    "|passw(?:or)?d|passphrase|pass[_.-]?phrase|pwd|secret|token|credentials?|비밀번호|암호)"
+    "(?:[_.-]?v?[0-9]{1,2})?"
+).encode()
+"""A name whose value is a secret; anything may stand before it (`DB_`, `my`), nothing but a number after."""
+
+KOREAN_ESCAPE: Final = rb"\\u(?:[bB][eE]44|[cC]554)"
+
+_SEP: Final = (
+    rb"""[\\"'`\]) \t]*(?::[ \t]*(?:[Ss]tr(?:ing)?|bytes|SecretStr|Optional\[str\]|Final(?:\[str\])?|str ?\| ?None)[ \t]*="""
+    rb"""|:=|=>|=|:)[ \t]*"""
+)
+_QUOTED: Final = (
+    rb"""(?:[bBrRuUfF]?\\*"((?:[^"\\\r\n]|\\+[^"\\\r\n])+)|[bBrRuUfF]?\\*'((?:[^'\\\r\n]|\\+[^'\\\r\n])+)"""
+    rb"""|\\*`((?:[^`\\\r\n]|\\+[^`\\\r\n])+)"""
+)
+_BARE: Final = rb"""[^\s"'`,;<>(){}\[\]\\&|]"""
+_VALUE: Final = _QUOTED + rb"""|([^\s"'`,;<>(){}\[\]\\&|=]""" + _BARE + rb"""*)(?:[\s"'`,;<>)}\]\\&|]|$))"""
+_HEADERS: Final = (
+    rb"(?:x-(?:api-key|auth-token|access-token|amz-security-token|goog-api-key|goog-iam-authorization-token"
+    rb"|csrf-token|gitlab-token|vault-token|auth-key|auth-email|secret|token)|api-key|apikey|private-token|ocp-apim-subscription-key)"
+)
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        id="jwt",
+        cls="jwt",
+        pattern=rb"(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+)",
+        trigger=rb"eyJ[A-Za-z0-9_-]{8}",
+        examples=(("token ", "ey" + "J", "a1B2" * 6, ".", "ey" + "J", "a1B2" * 9, ".", "a1B2" * 10, " end"),),
+        misses=(("ey", "J0eXAi only"),),
+    ),
+    Rule(
+        id="private_key",
+        cls="private_key",
+        pattern=rb"(-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+        rb"(?:[^-]|-[^-]){0,160}?[A-Za-z0-9+/=]{32}"
+        rb"(?s:.)*?(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\z))",
+        trigger=rb"PRIVATE KEY(?: BLOCK)?-----",
+        examples=(
+            (
+                "cat key\n",
+                "-----BEGIN RSA PRIV",
+                "ATE KEY-----\n",
+                ("a1B2" * 16 + "\n") * 3,
+                "-----END RSA PRIV",
+                "ATE KEY-----",
+                "\n$ ",
+            ),
+            ("", "-----BEGIN OPENSSH PRIV", "ATE KEY-----\n", "a1B2" * 17, ""),
+            (
+                "",
+                "-----BEGIN PGP PRIV",
+                "ATE KEY BLOCK-----\nVersion: 2\n\n",
+                "a1B2" * 16,
+                "\n-----END PGP PRIV",
+                "ATE KEY BLOCK-----",
+                "\n",
+            ),
+        ),
+        misses=(
+            ("if text.startswith('-----BEGIN PRIV", "ATE KEY-----'):\n    raise Refused('no keys here')"),
+        ),
+    ),
+    Rule(
+        id="bearer",
+        cls="bearer",
+        pattern=rb"(?i)bearer[ \t]+([A-Za-z0-9._~+/=-]{12,})",
+        trigger=rb"(?i)bearer" + GAP + rb"+[A-Za-z0-9._~+/=\\-]{12}",
+        examples=(("curl with Bearer ", "a1B2c3D4" * 4, " now"),),
+        misses=(("Bearer ", "authentication"), ("Bearer ", "<your-token>"), ("Bearer ", "${TOKEN}")),
+        accept=plausible.credential,
+        vague=1,
+    ),
+    Rule(
+        id="basic_auth",
+        cls="basic_auth",
+        pattern=rb"(?i)basic[ \t]+([A-Za-z0-9+/]{12,}={0,2})",
+        trigger=rb"(?i)basic" + GAP + rb"+[A-Za-z0-9+/\\]{12}",
+        examples=(("Basic ", "ZGVtb191c2VyOm" + "EyYjRjNmQ4", " ok"),),
+        misses=(("Basic ", "authentication"), ("basic ", "understanding")),
+        accept=plausible.basic,
+    ),
+    Rule(
+        id="authorization",
+        cls="authorization",
+        pattern=rb"""(?i)authorization[\\"'` \t]*[:=][\\"'` \t]*(?:(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)[ \t]+)?([^\s"'`\\,;<>{}()]{8,})""",
+        trigger=rb"(?i)authorization" + CLOSERS + rb"[:=]",
+        examples=(
+            ("Authorization: Token ", "a1B2c3D4" * 3, "\nHost: x"),
+            ('{"Authorization": "', "a1B2c3D4" * 2, '"}'),
+        ),
+        misses=(("Authorization: Bearer ", "$TOKEN"), ("authorization: ", "required")),
+        accept=plausible.credential,
+        vague=1,
+    ),
+    Rule(
+        id="secret_header",
+        cls="authorization",
+        pattern=rb"(?i)" + _HEADERS + rb"""[\\"'` \t]*[:=][\\"'` \t]*([^\s"'`\\,;<>{}()]{8,})""",
+        trigger=rb"(?i)" + _HEADERS + CLOSERS + rb"[:=]",
+        examples=(("X-Auth-Token: ", "a1B2c3D4" * 2, "\n"), ("-H 'x-api-key: ", "a1B2c3D4" * 2, "' url")),
+        misses=(("X-Api-Key: ", "<your-key>"),),
+        accept=plausible.credential,
+        vague=1,
+    ),
+    Rule(
+        id="cookie",
+        cls="cookie",
+        pattern=rb"""(?i)cookie[\\"'` \t]*:[\\"'` \t]*([^\r\n"'`\\]{8,})""",
+        trigger=rb"(?i)cookie" + CLOSERS + rb":",
+        examples=(("Set-Cookie: ", "sid=" + "a1B2c3D4" * 2 + "; Path=/; HttpOnly", "\nDate: x"),),
+        misses=(("cookie: ", "chocolate chips and nothing else"),),
+        accept=plausible.cookie,
+        vague=1,
+    ),
+    Rule(
+        id="assignment",
+        cls="password",
+        pattern=rb"(?i)" + NAME + _SEP + _VALUE,
+        trigger=rb"(?i)" + NAME + CLOSERS + rb"[:=]|" + KOREAN_ESCAPE,
+        examples=(
+            ('password="', "hunter2", '"'),
+            ("db_password: ", "s3cr3t-pw9", "\n"),
+            ('{"clientSecret": "', "a1B2c3D4e5", '", "id": 1}'),
+            ('api_key = "', "a1B2c3D4e5F6", '"'),
+            ("비밀번호: ", "k1m2n3p4", " 입니다"),
+            ('config["token"] = \'', "a1B2c3D4e5F6", "'"),
+            ("password: str = '", "hunter2x", "'"),
+        ),
+        misses=(
+            ('apiKey == "', '"'),
+            ('if (apiKey === "', 'abc12345")'),
+            ('password = "', "<your-password>", '"'),
+            ("token = ", "${TOKEN}"),
+            ("token: ", "str"),
+            ("api_key=", "os.environ['API_KEY']"),
+            ("secret = ", "get_secret('name1')"),
+            ("password: ", "xxxxxxxx"),
+            ("max_tokens: ", "12345678"),
+            ("token = ", "[REDACTED]"),
+            ("access_token = ", "accessTokenProvider"),
+            ("password=", "[REDACTED:password:1]"),
+            ("token_type: ", "a1B2c3D4e5F6"),
+        ),
+        accept=plausible.assigned,
+        nested=True,
+        vague=2,
+    ),
+    Rule(
+        id="environment",
+        cls="password",
+        pattern=rb"""(?:^|[^A-Za-z0-9])(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|PAT|AUTH)(?:_[A-Z0-9]{1,8})?=["']?([^\s"'`\\<>=]"""
+        rb"""[^\s"'`\\<>]{7,})""",
+        trigger=rb"(?:PASS|PWD|SECRET|TOKEN|KEY|CREDENTIAL|PAT|AUTH)[A-Z0-9_]*=",
+        examples=(
+            ("LANG=C\nDEMO_SECRET_KEY=", "a1B2&c3(D4)e5", "\nHOME=/root"),
+            ("export DEMO_PAT=", "a1B2c3D4e5", "\n"),
+        ),
+        misses=(("DEMO_KEY=", "$OTHER_KEY"), ("SORT_KEY=", "created_at"), ("PWD=", "/srv/demo/a1b2")),
+        accept=plausible.environment,
+        vague=2,
+    ),
+    Rule(
+        id="command_option",
+        cls="password",
+        pattern=rb"""(?i)(?:^|[\s"'`\\])--(?:[a-z0-9]+-)*(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)(?:=|[ \t]+)["']?([^\s"'`\\=-][^\s"'`\\]{5,})""",
+        trigger=rb"(?i)--[a-z0-9-]*(?:pass|token|secret|key)[a-z]*(?:=|" + GAP + rb")",
+        examples=(("deploy --auth-token ", "a1B2c3D4e5", " --to x"), ("run --password=", "hunter2x", "\n")),
+        misses=(("run --token ", "$TOKEN"), ("run --password ", "<password>"), ("run --token ", "--verbose")),
+        accept=plausible.assigned,
+        vague=2,
+    ),
+    Rule(
+        id="curl_user",
+        cls="basic_auth",
+        pattern=rb"""curl[ \t][^\r\n]{0,300}?[ \t](?:-u|--user)[ \t=]*["']?([^\s"'`\\:$<]+:[^\s"'`\\$<]{3,})""",
+        trigger=rb"curl(?:[ \t]|\\+t)[^\r\n]*(?:-u|--user)",
+        examples=(("$ curl -s -u ", "demo_user:" + "s3cr3t9", " https://example.org"),),
+        misses=(("curl -u ", "$USER:$PASS"),),
+        accept=plausible.shown,
+    ),
+    Rule(
+        id="netrc",
+        cls="password",
+        pattern=rb"machine\s+\S+\s+login\s+\S+\s+password\s+([^\s\"'`\\]+)",
+        trigger=rb"machine" + GAP + rb"+[^\s]+" + GAP + rb"+login",
+        examples=(("machine example.org login demo_user password ", "hunter2x", "\n"),),
+        misses=(("a machine you login with your password ", "please"),),
+        accept=plausible.shown,
+    ),
+    Rule(
+        id="url_credentials",
+        cls="url_credentials",
+        pattern=rb"""[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/@:"'`<>\\]{0,100}:([^\s/@"'`<>\\]{1,200})@[A-Za-z0-9\[$%]""",
+        trigger=rb"""://[^\s/@"'`<>]*@|:\\+/\\*/""",
+        examples=(
+            ("postgres://demo_user:", "s3cr3t9", "@db.example.org/app"),
+            ("https://:", "a1B2c3", "@example.org"),
+        ),
+        misses=(
+            ("https://", "user:<password>@example.org"),
+            ("https://user:", "$PASS@example.org"),
+            ("http://example.org:8080/a", "@b"),
+        ),
+        accept=plausible.shown,
+    ),
+    Rule(
+        id="url_query_secret",
+        cls="url_query_secret",
+        pattern=rb"""(?i)[?&](?:amp;)?((?:api[_-]?key|apikey|access[_-]?token|auth[_-]?token|refresh[_-]?token|id[_-]?token|client[_-]?secret|token|secret|password|passwd|pwd|x-amz-signature|x-amz-security-token|signature)=[^\s&"'`<>()\\]{8,})""",
+        trigger=rb"(?i)[?&](?:amp;)?[a-z_-]*(?:key|token|secret|passw?o?r?d|pwd|signature)=",
+        examples=(
+            ("https://example.org/a?x=1&", "api_key=" + "a1B2c3D4", "&y=2"),
+            ("/cb?", "Token=" + "a1B2c3D4", " ok"),
+        ),
+        misses=(("https://example.org/a?token=", "${TOKEN}"), ("/a?token=", "<your-token>")),
+        accept=plausible.parameter,
+        vague=1,
+    ),
+)
