@@ -1,0 +1,217 @@
+"""From a private trajectory to a published one: nothing computed from a private value stays guessable.
+
+Redacting a value is not enough while something computed from it stands beside the placeholder. An event id
+is a UUID over the digest of the source line, a payload hash covers the payload as it was: whoever holds the
+rest of the text can try every telephone number against them. So what the record contract computes from
+private bytes is made again under a private key, each use of the key in a domain of its own:
+
+- event ids, wherever they stand, unless the event's source is `runtime` (those are random). An id keeps its
+  shape and length, so that positions in the text around it hold. A parent's id goes the way of the event it
+  names; one that no event has is mapped unless the event that names it comes from `runtime`.
+- a session, turn, call or other id in which something private was found: 32 keyed hex digits, wherever a
+  whole text is that id, and in the texts that an export makes of it.
+- `payload_hash`, `candidate_sha256`, `_omitted_payload_sha256`, `source_digest` and a displaced
+  `source_payload_hash`, at any depth, become 64 keyed hex digits; so does the digest of a
+  `hook-events-sha256:` reference, with the `sha256` beside it. Equal digests stay equal: links between
+  events hold.
+- the digest that ends a column cut to its bound (record contract §3), or names a reference that had no
+  name (§7).
+- `source_payload_hash` itself becomes an honest digest of the published payload: see `seal`.
+
+Gone are `_blobs`, all of `_legacy` but event and line_number, and the sizes of bodies that are not there:
+`original_bytes` of a truncated payload, `candidate_bytes`, `_omitted_payload_bytes`, the `size` of an
+omitted type. The contract asks only for a marker's name, and unknown is not zero, so they are dropped, not
+zeroed. The numbers that say how much of a published text or list was cut (`…[truncated:N]`,
+`_truncated_items`) stay: they are no length of a redacted value. Digests of evidence files stay too, since
+a release compares them with the files' bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from typing import Any, Final
+
+from geode_traj.codec.canonical import dumps
+from geode_traj.codec.files import sha256_bytes
+from geode_traj.contract.ids import COLUMN_BOUNDS, MAX_SESSION_ID, MAX_SOURCE
+from geode_traj.contract.kinds import OVERLAID
+
+RUNTIME: Final = "runtime"
+HOOK_REFERENCE: Final = "hook-events-sha256:"
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_DIGEST_KEYS: Final = frozenset(
+    "payload_hash candidate_sha256 _omitted_payload_sha256 source_digest source_payload_hash".split()
+)
+# A key whose value is the size of a body that is not there -> the marker it then stands beside.
+_SIZES: Final = {
+    "original_bytes": "_truncated",
+    "size": "_omitted_type",
+    "candidate_bytes": "candidate_sha256",
+    "_omitted_payload_bytes": "_omitted_payload_sha256",
+}
+_LEGACY_KEPT: Final = ("event", "line_number")
+_TURN_BOUND: Final = COLUMN_BOUNDS["turn_id"]
+_CUT_BOUNDS: Final = {
+    **COLUMN_BOUNDS,
+    "session_id": MAX_SESSION_ID,
+    "source": MAX_SOURCE,
+    "actor": COLUMN_BOUNDS["role"],
+    "root_turn_id": _TURN_BOUND,
+    "_native_turn_id": _TURN_BOUND,
+}
+_CUT: Final = re.compile(r":([0-9a-f]{16})\Z")
+_UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_IS_UUID: Final = re.compile(_UUID)
+_IS_HEX: Final = re.compile(r"[0-9a-f]{32,64}")
+# Event ids that are a whole text, and those of digest shape inside one; shorter ones tell nothing.
+_MIN_ID: Final = 16
+_IN_TEXT: Final = re.compile(
+    rf"(?<![0-9A-Za-z])(?:{_UUID}|(?:{HOOK_REFERENCE})?[0-9a-f]{{32,64}})(?![0-9A-Za-z])"
+)
+_LEGACY_REFERENCE: Final = re.compile(r"(legacy-[0-9]{1,9}-)([0-9a-f]{16})")
+# The texts that an export makes of a session's id.
+_OF_SESSION: Final = re.compile(
+    r"(geode-session-|session )(.+?)"
+    r"( has no canonical events| has no terminal event| reports canonical write failures)?",
+    re.DOTALL,
+)
+
+
+class Ids:
+    """What a publication does with ids; one entry an event. It must have seen all before one is mapped."""
+
+    def __init__(self) -> None:
+        self._mapped: dict[str, bool] = {}
+        self._hidden: set[str] = set()
+
+    def see(self, event: dict[str, Any]) -> None:
+        """Note an exported event's id and source."""
+        self._mapped[event["event_id"]] = event["payload"].get("source") != RUNTIME
+
+    def hide(self, identifier: str) -> None:
+        """Note an id that must not be shown: something private was found in it."""
+        self._hidden.add(identifier)
+
+    def maps(self, event_id: str, *, unseen: bool = False) -> bool:
+        """Tell whether an event id is mapped; `unseen` is the answer for an id that no event has."""
+        return self._mapped.get(event_id, unseen)
+
+    def hides(self, identifier: str) -> bool:
+        """Tell whether an id must not be shown."""
+        return identifier in self._hidden
+
+
+class Publication:
+    """The publication transforms under one private key; pure: values in, new values out, keys sorted."""
+
+    def __init__(self, key: bytes, ids: Ids) -> None:
+        # A key of its own, so that nothing published meets what else the store's key is used for.
+        self._key: Final = hmac.digest(key, b"geode-traj publication 1", hashlib.sha256)
+        self._ids: Final = ids
+
+    def event(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Return an exported event as published; its payload still needs `seal`, after all other changes."""
+        out: dict[str, Any] = {}
+        for name, value in event.items():
+            out[name] = self._cut(name, self._text(value)) if isinstance(value, str) else value
+        if self._ids.maps(event["event_id"], unseen=True):
+            out["event_id"] = self.event_id(event["event_id"])
+        out["payload"] = self._payload(event["payload"])
+        return out
+
+    def head(self, head: dict[str, Any]) -> dict[str, Any]:
+        """Return what stands around the events, or some members of it, as published."""
+        return self._object(head)
+
+    def event_id(self, event_id: str) -> str:
+        """Return the id that stands for `event_id`: a UUID for a UUID, hex digits for hex digits, else 32."""
+        mac = self._mac("event_id", event_id)
+        if _IS_UUID.fullmatch(event_id):
+            variant = "89ab"[int(mac[16], 16) & 3]
+            return f"{mac[:8]}-{mac[8:12]}-8{mac[13:16]}-{variant}{mac[17:20]}-{mac[20:32]}"
+        return mac[: len(event_id)] if _IS_HEX.fullmatch(event_id) else mac[:32]
+
+    def identifier(self, text: str) -> str:
+        """Return 32 hex digits that stand for a session, turn, call or other id which may not be shown."""
+        return self._mac("identifier", text)[:32]
+
+    def digest(self, digest: str) -> str:
+        """Return the 64 hex digits that stand for a digest of private bytes."""
+        return self._mac("digest", digest)
+
+    def _mac(self, use: str, text: str) -> str:
+        message = use.encode() + b"\0" + text.encode("utf-8", "surrogatepass")
+        return hmac.digest(self._key, message, hashlib.sha256).hex()
+
+    def _payload(self, payload: dict[str, Any]) -> dict[str, Any]:
+        out = self._object({key: value for key, value in payload.items() if key != "_blobs"})
+        for name in _CUT_BOUNDS.keys() & out.keys():
+            out[name] = self._cut(name, out[name])
+        legacy = out.get("_legacy")
+        if isinstance(legacy, dict):
+            out["_legacy"] = {key: legacy[key] for key in _LEGACY_KEPT if key in legacy}
+        source = payload.get("source")
+        for given, holder in ((payload, out), (payload.get("_displaced"), out.get("_displaced"))):
+            if isinstance(given, dict) and isinstance(holder, dict):
+                parent = given.get("parent_event_id")
+                if isinstance(parent, str) and self._ids.maps(parent, unseen=source != RUNTIME):
+                    holder["parent_event_id"] = self.event_id(parent)
+        return out
+
+    def _object(self, value: dict[str, Any]) -> dict[str, Any]:
+        reference = value.get("reference")
+        hooks = isinstance(reference, str) and reference.startswith(HOOK_REFERENCE)
+        out: dict[str, Any] = {}
+        for key, item in sorted(value.items()):
+            if key in _SIZES and _SIZES[key] in value:
+                continue
+            is_digest = key in _DIGEST_KEYS or (hooks and key == "sha256")
+            if is_digest and isinstance(item, str) and _DIGEST.fullmatch(item):
+                out[key] = self.digest(item)
+            elif (
+                key == "reference" and isinstance(item, str) and (found := _LEGACY_REFERENCE.fullmatch(item))
+            ):
+                out[key] = found[1] + self._mac("cut", found[2])[:16]
+            else:
+                out[self._text(key)] = self._value(item)
+        return out
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, list):
+            return [self._value(item) for item in value]
+        return self._object(value) if isinstance(value, dict) else value
+
+    def _text(self, text: str) -> str:
+        hidden = self._ids.hides(text)
+        if (hidden or len(text) >= _MIN_ID) and self._ids.maps(text):
+            return self.event_id(text)
+        if hidden:
+            return self.identifier(text)
+        named = _OF_SESSION.fullmatch(text)
+        if named and self._ids.hides(named[2]):
+            return named[1] + self.identifier(named[2]) + (named[3] or "")
+        return _IN_TEXT.sub(self._token, text)
+
+    def _token(self, found: re.Match[str]) -> str:
+        token = found[0]
+        if token.startswith(HOOK_REFERENCE):
+            return HOOK_REFERENCE + self.digest(token.removeprefix(HOOK_REFERENCE))
+        return self.event_id(token) if self._ids.maps(token) else token
+
+    def _cut(self, name: str, value: Any) -> Any:
+        """Make the digest anew that ends a column which was cut to its bound."""
+        if not isinstance(value, str) or len(value) != _CUT_BOUNDS.get(name):
+            return value
+        return _CUT.sub(lambda found: ":" + self._mac("cut", found[1])[:16], value)
+
+
+def seal(payload: dict[str, Any]) -> None:
+    """Set `source_payload_hash`, where there is one, to the SHA-256 of the payload less the overlaid keys."""
+    if "source_payload_hash" in payload:
+        stored = {key: value for key, value in payload.items() if key not in OVERLAID}
+        payload["source_payload_hash"] = sha256_bytes(dumps(stored))

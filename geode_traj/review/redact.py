@@ -1,0 +1,320 @@
+"""The published form of a trajectory: redacted, nothing guessable, integrity counted anew.
+
+Two passes over the private candidate. The first learns its ids, its quality and its head; the second writes,
+one event in memory: the publication transforms (`contract.publish`), then redaction of every string and key
+with the publish profile, then counts. What was written is scanned and verified before it has its name.
+
+Same candidate bytes, same key, same rules: same bytes. Several trajectories of one release share one
+`ReleaseRedactor`, and with it ids and value numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from geode_traj.codec.files import reading, sha256_file, write_new
+from geode_traj.codec.framed import frame, join, read
+from geode_traj.contract.encoding import encode
+from geode_traj.contract.issues import has_issue
+from geode_traj.contract.publish import Ids, Publication, seal
+from geode_traj.contract.quality import Quality, completeness, replay_reasons
+from geode_traj.errors import DataError
+from geode_traj.review.renumber import Renumberer
+from geode_traj.review.rescan import Engine, rescan
+from geode_traj.scan.numbering import Numbering
+from geode_traj.scan.redact import Redaction
+from geode_traj.scan.rules import Ruleset
+from geode_traj.verify import verify_path
+
+REVIEWED: Final = "reviewed"
+_SESSION_PREFIX: Final = "geode-session-"
+_ID_FIELDS: Final = ("event_id", "session_id", "turn_id", "call_id", "kind", "actor")
+_REASONS: Final = ("scope_incompleteness", "replay_incompleteness")
+# Stated by every publication from what it wrote; all else in `integrity` is the producer's.
+_COUNTED: Final = frozenset(
+    "record_count scope_complete replay_complete complete incompleteness quality value_redactions".split()
+)
+
+Report = Callable[[dict[str, object]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """One published form: the file's digest and size, and counts by class.
+
+    `findings` is what the publish profile found in the candidate, `redactions` what the file lists: also what
+    an import had redacted, and what was redacted in the head.
+    """
+
+    trajectory_id: str
+    sha256: str
+    bytes: int
+    events: int
+    findings: dict[str, int]
+    redactions: dict[str, int]
+
+
+@dataclass(slots=True)
+class Survey:
+    """What the first pass learned of a candidate: its head and its quality as it is."""
+
+    path: Path
+    head: dict[str, Any] = field(default_factory=dict)
+    quality: Quality = field(default_factory=Quality)
+
+
+class ReleaseRedactor:
+    """Writes the published forms of the trajectories of one release.
+
+    `key` is private (32 bytes or more); `numbering` gives value numbers; `ruleset` defaults to the packaged
+    one; `engines` are asked about the result besides our own. `survey` all trajectories before one `write`.
+    """
+
+    def __init__(
+        self,
+        key: bytes,
+        numbering: Numbering,
+        *,
+        sensitive_keys: Iterable[str] = (),
+        ruleset: Ruleset | None = None,
+        engines: Iterable[Engine] = (),
+    ) -> None:
+        self._ids = Ids()
+        self._publication = Publication(key, self._ids)
+        self._redactor = Renumberer(numbering.number, sensitive_keys, ruleset=ruleset)
+        self._engines = tuple(engines)
+        self._private = lru_cache(maxsize=1 << 14)(self._is_private)
+
+    @property
+    def ruleset(self) -> Ruleset:
+        """The rules that decide what is found."""
+        return self._redactor.scanner.ruleset
+
+    def file_name(self, name: str) -> str:
+        """Return the name under which a trajectory may be published: its own, if nothing is found in it."""
+        return f"trajectory-{self._publication.identifier(name)[:12]}.json" if self._private(name) else name
+
+    def survey(self, candidate: Path) -> Survey:
+        """Learn what a candidate holds; raise `DataError` TE303 unless it verifies."""
+        require_verified(candidate, candidate.name)
+        survey = Survey(candidate)
+        with reading(candidate) as stream:
+            document = read(stream, place=candidate.name)
+            for text in document.events:
+                event = text.value
+                self._ids.see(event)
+                self._hide(event[name] for name in _ID_FIELDS)
+                self._hide((event["payload"].get("parent_event_id"),))
+                _count(survey.quality, event, text.data)
+            survey.head = document.head
+        self._hide_in_head(survey.head)
+        return survey
+
+    def write(self, survey: Survey, out: Path, report: Report | None = None) -> Redacted:
+        """Write the published form of a surveyed candidate to the new file `out`.
+
+        `report` is given each finding: a redaction's entry (positions in the published text) and its ordinal,
+        None for the head. Raises `DataError` TE308 if the written bytes still hold anything, naming classes
+        and counts, TE303 if they do not verify, `WorldError` TE601 if `out` exists; nothing is left then.
+        """
+        writing = _Writing(survey, self._publication, self._redactor, report)
+
+        def check(path: Path) -> None:
+            rescan(path, self._redactor.scanner, self._engines)
+            require_verified(path, out.name)
+
+        write_new(out, writing.chunks(), check=check)
+        sha256, size = sha256_file(out)
+        return writing.result(sha256, size)
+
+    def _is_private(self, text: str) -> bool:
+        # A placeholder in an id carries a number of the store that made it.
+        return "[REDACTED:" in text or bool(self._redactor.scanner.find(text))
+
+    def _hide(self, identifiers: Iterable[object]) -> None:
+        for text in identifiers:
+            if isinstance(text, str) and text and self._private(text):
+                self._ids.hide(text)
+
+    def _hide_in_head(self, head: dict[str, Any]) -> None:
+        trajectory_id = head["trajectory_id"]
+        session = trajectory_id.removeprefix(_SESSION_PREFIX)
+        self._hide((session if self._private(session) else trajectory_id,))
+        source = head["source"]
+        self._hide((source["session"], source.get("run"), *(source.get("parents") or ())))
+        for name in ("runtime_event_refs", "evidence_refs"):
+            self._hide(reference.get("session_id") for reference in head.get(name, ()))
+
+
+class _Writing:
+    """The second pass over one candidate."""
+
+    def __init__(
+        self, survey: Survey, publication: Publication, redactor: Renumberer, report: Report | None
+    ) -> None:
+        self._survey = survey
+        self._publication = publication
+        self._redactor = redactor
+        self._report = report
+        self._quality = Quality()
+        self._trajectory_id = ""
+        self._omitted = 0
+        self._findings: Counter[str] = Counter()
+        self._listed: Counter[str] = Counter()
+        self._around: list[Redaction] = []
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the file's bytes, in the order of the file, so that value numbers follow it."""
+        head = self._survey.head
+        before = {key: value for key, value in head.items() if key < "events"}
+        after = {key: value for key, value in head.items() if key > "events"}
+        yield frame(self._redact_head(before), encode)[0]
+        with reading(self._survey.path) as stream:
+            events = read(stream, place=self._survey.path.name).events
+            yield from join(self._event(text.value) for text in events)
+        yield frame(self._closing(after), encode)[1]
+
+    def result(self, sha256: str, size: int) -> Redacted:
+        """Return what was written."""
+        redactions = self._listed + Counter(item.cls for item in self._around)
+        return Redacted(
+            self._trajectory_id,
+            sha256,
+            size,
+            self._quality.events,
+            _counts(self._findings),
+            _counts(redactions),
+        )
+
+    def _event(self, candidate: dict[str, Any]) -> bytes:
+        event = self._publication.event(candidate)
+        payload = event["payload"]
+        listed = payload.pop("_redactions", None)
+        payload, redactions = self._redactor.redact_again(payload, listed)
+        if redactions:
+            payload["_redactions"] = [item.to_json() for item in redactions]
+        seal(payload)
+        event["payload"] = payload
+        encoded = encode(event)
+        _count(self._quality, event, encoded)
+        self._omitted += "_content_omitted" in payload
+        self._listed.update(item.cls for item in redactions)
+        self._tell(redactions, event["ordinal"])
+        return encoded
+
+    def _tell(self, redactions: list[Redaction], ordinal: int | None) -> None:
+        for item in redactions:
+            if item not in self._redactor.earlier:
+                self._findings[item.cls] += 1
+                if self._report is not None:
+                    self._report({"ordinal": ordinal, **item.to_json()})
+
+    def _redact_head(self, members: dict[str, Any]) -> dict[str, Any]:
+        listed = self._survey.head["privacy"].get("_redactions")
+        redacted, redactions = self._redactor.redact_again(self._publication.head(members), listed)
+        self._around += redactions
+        self._tell(redactions, None)
+        return redacted
+
+    def _closing(self, after: dict[str, Any]) -> dict[str, Any]:
+        """Return the members behind the events; what privacy and integrity state is counted here."""
+        before = self._survey.head
+        integrity, privacy = before["integrity"], before["privacy"]
+        computed = [
+            *self._survey.quality.scope_reasons(),
+            *replay_reasons(self._survey.quality, privacy, integrity.get("fidelity")),
+        ]
+        own = {key: value for key, value in integrity.items() if key not in _COUNTED}
+        for name in _REASONS:
+            own[name] = [reason for reason in integrity[name] if reason not in computed]
+        kept = {key: value for key, value in privacy.items() if key != "_redactions"}
+        after = self._redact_head(
+            {**after, "integrity": own, "privacy": {**kept, "redactions": _reductions(privacy)}}
+        )
+        after["privacy"] = self._privacy(after["privacy"])
+        after["integrity"] = self._integrity(after["integrity"], after["privacy"])
+        self._trajectory_id = after["trajectory_id"]
+        return after
+
+    def _privacy(self, privacy: dict[str, Any]) -> dict[str, Any]:
+        """Declare what was redacted: events list theirs, `_redactions` here those of the head."""
+        declared = privacy["redactions"]
+        if self._omitted and not declared:
+            declared.append({"type": "content_reduction", "class": "omitted_body", "count": self._omitted})
+        around = Counter(item.cls for item in self._around)
+        for kind, counts in (("value_redaction", self._listed), ("head_redaction", around)):
+            declared += [
+                {"type": kind, "class": cls, "count": count} for cls, count in _counts(counts).items()
+            ]
+        out = {**privacy, "review_state": REVIEWED, "redactions": declared}
+        if self._around:
+            out["_redactions"] = [item.to_json() for item in self._around]
+        return out
+
+    def _integrity(self, own: dict[str, Any], privacy: dict[str, Any]) -> dict[str, Any]:
+        computed = completeness(
+            self._quality,
+            declared_scope=own["scope_incompleteness"],
+            declared_replay=own["replay_incompleteness"],
+            privacy=privacy,
+            fidelity=own.get("fidelity"),
+        )
+        return {
+            **own,
+            **computed.to_json(),
+            "record_count": self._quality.events,
+            "quality": self._quality.to_json(),
+            "value_redactions": _counts(self._listed),
+        }
+
+
+def redact_trajectory(
+    candidate: Path,
+    out: Path,
+    *,
+    key: bytes,
+    numbering: Numbering | None = None,
+    sensitive_keys: Iterable[str] = (),
+    ruleset: Ruleset | None = None,
+    engines: Iterable[Engine] = (),
+    report: Report | None = None,
+) -> Redacted:
+    """Write the published form of one verified trajectory; see `ReleaseRedactor` and its `write`."""
+    release = ReleaseRedactor(
+        key, numbering or Numbering(key), sensitive_keys=sensitive_keys, ruleset=ruleset, engines=engines
+    )
+    return release.write(release.survey(candidate), out, report)
+
+
+def require_verified(path: Path, name: str) -> None:
+    """Raise `DataError` TE303, naming the first error's code, for a trajectory that does not verify."""
+    verified = verify_path(path, name=name)
+    if verified.verdict not in ("valid", "incomplete"):
+        code = next((finding.code for finding in verified.findings if finding.severity == "error"), "")
+        raise DataError("TE303", place=name, what="the trajectory", why=code or verified.verdict)
+
+
+def _count(quality: Quality, event: dict[str, Any], encoded: bytes | None) -> None:
+    # The shortcut over the encoded bytes holds only where no character of them is escaped.
+    plain = encoded if encoded is not None and b"\\u" not in encoded else None
+    issue = has_issue(event["payload"], plain)
+    quality.feed(event["kind"], event["session_id"], event["turn_id"], event["call_id"], issue=issue)
+
+
+def _reductions(privacy: dict[str, Any]) -> list[Any]:
+    """Return what a candidate declares of removed bodies; value redactions are counted from the events."""
+    declared = privacy.get("redactions")
+    return [
+        item
+        for item in (declared if isinstance(declared, list) else [])
+        if isinstance(item, dict) and item.get("type") == "content_reduction"
+    ]
+
+
+def _counts(counter: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counter.items()))

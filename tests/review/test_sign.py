@@ -1,0 +1,241 @@
+import base64
+import hashlib
+import json
+import stat
+from urllib.parse import quote
+
+import pytest
+
+from geode_traj.codec.schema import problems
+from geode_traj.contract.release import record_sha256
+from geode_traj.errors import DataError, WorldError
+from geode_traj.review.sign import read_key, sign
+from tests.reference.trajectory import check_trajectory
+from tests.support.secrets import CREDENTIALS, core, make
+
+FOUND_PERSONAL = (
+    "email",
+    "email_example",
+    "home_path_linux",
+    "home_path_mac",
+    "home_path_windows",
+    "mac_address",
+)
+REVIEW = {
+    "reviewer": "Demo Reviewer",
+    "method": "read every event",
+    "scope": "demo/small",
+    "attestation": "Nothing private is left.",
+    "reviewed_at": 1_767_225_600.75,
+}
+
+
+def signed(build, docs, name="review", **options):
+    paths = [build.write(doc, file) for file, doc in docs.items()]
+    return sign(paths, build.folder.parent / name, **{**REVIEW, "key": build.key, **options})
+
+
+def tree(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def forms(text):
+    """The ways in which a value could still be read, or confirmed, from bytes."""
+    data = text.encode()
+    return [
+        data,
+        hashlib.sha256(data).hexdigest().encode(),
+        base64.b64encode(data).rstrip(b"="),
+        base64.urlsafe_b64encode(data).rstrip(b"="),
+        quote(text, safe="").encode(),
+        json.dumps(text)[1:-1].encode(),
+        "".join(f"\\u{ord(c):04x}" for c in text).encode(),
+        data.hex().encode(),
+    ]
+
+
+def test_makes_the_folder(build):
+    doc = build.doc([build.event({"content": f"mail {make('email')}"})])
+    folder = build.folder.parent / "review"
+    made = signed(build, {"one.json": doc})
+    files = tree(folder)
+    assert files.keys() == {"candidate/one.json", "redacted/one.json", "findings.jsonl", "signoff.json"}
+    assert files["candidate/one.json"] == (build.folder / "one.json").read_bytes()
+    assert check_trajectory(json.loads(files["redacted/one.json"])) == []
+
+    signoff = json.loads(files["signoff.json"])
+    assert problems("geode-traj.signoff@1", signoff) == [] and signoff == made.to_json()
+    review = signoff["review"]
+    assert review["reviewed_at"] == "2026-01-01T00:00:00Z"
+    assert review["record_sha256"] == record_sha256(review)
+    (entry,) = signoff["files"]
+    for key, path in (("candidate_sha256", "candidate/one.json"), ("redacted_sha256", "redacted/one.json")):
+        assert entry[key] == hashlib.sha256(files[path]).hexdigest()
+    assert signoff["findings_sha256"] == hashlib.sha256(files["findings.jsonl"]).hexdigest()
+    assert entry["trajectory_id"] == "geode-session-s-1"
+    assert entry["findings"] == entry["redactions"] == {"email": 1}
+    (finding,) = map(json.loads, files["findings.jsonl"].splitlines())
+    assert {finding[key] for key in ("path", "ordinal", "pointer", "class", "n")} == {
+        "one.json",
+        1,
+        "/content",
+        "email",
+    }
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert [path.name for path in folder.parent.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("kind", [*CREDENTIALS, *FOUND_PERSONAL])
+def test_no_form_of_a_planted_value_leaves(build, kind):
+    value, secret = make(kind), core(kind)
+    texts = {
+        "content": f"before {value} after",
+        "json": json.dumps({"inner": json.dumps({"text": f"see {value} "})}),
+        "lines": f"1\n{value}\n2",
+        "key": {f"say {value} ": 1},
+    }
+    doc = build.doc(
+        [build.event(texts), build.event({"content": "", "model": f"m {value} "})],
+        outcome={"scored": False, "note": value},
+        trajectory_id="run-1",
+    )
+    signed(build, {"one.json": doc})
+    private = tree(build.folder.parent / "review")
+    assert secret.encode() in private.pop("candidate/one.json") or "\\" in secret or "\n" in secret
+    for form in forms(secret):
+        # A short name is also a word of our own; what counts there is the path it stood in.
+        if len(secret) < 12:
+            form = value.partition(secret)[0].encode() + form
+        for path, data in private.items():
+            assert form not in data, path
+
+
+@pytest.mark.parametrize("kind", ["github_token", "openai_key", "jwt", "email"])
+def test_no_encoded_value_leaves(build, kind):
+    secret = core(kind)
+    encoded = [base64.b64encode(f"token={secret};".encode()).decode(), quote(secret, safe="")]
+    events = [build.event({"content": f"decode {text} please"}) for text in encoded]
+    signed(build, {"one.json": build.doc(events)})
+    redacted = (build.folder.parent / "review" / "redacted" / "one.json").read_text()
+    for text in (*encoded, secret):
+        assert text not in redacted
+
+
+def test_makes_a_key_when_none_is_given_and_takes_it_again(build):
+    docs = {"one.json": build.doc([build.event({"content": make("email")})])}
+    signed(build, docs, key=None)
+    first = build.folder.parent / "review"
+    path = first / "key"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    secret = read_key(path)
+    assert len(secret) == 32
+    signed(build, docs, "again", key=None, key_file=path)
+    signed(build, docs, "other", key=None)
+    again, other = (build.folder.parent / name for name in ("again", "other"))
+    assert not (again / "key").exists()
+    redacted = "redacted/one.json"
+    assert (first / redacted).read_bytes() == (again / redacted).read_bytes()
+    assert (first / redacted).read_bytes() != (other / redacted).read_bytes()
+    for folder in (first, again):
+        for name, data in tree(folder).items():
+            assert name == "key" or (secret not in data and secret.hex().encode() not in data)
+
+
+def test_files_of_one_review_share_ids_and_numbers_in_any_order(build):
+    token, other = make("github_token"), make("github_oauth")
+    one = build.doc([build.event({"content": token}, id="first-event")], trajectory_id="one")
+    two = build.doc([build.event({"content": f"{other} {token}"}, parent="first-event")], trajectory_id="two")
+    signed(build, {"a.json": one, "b.json": two})
+    signed(build, {"b.json": two, "a.json": one}, "again")
+    first, second = (build.folder.parent / name for name in ("review", "again"))
+    assert tree(first) == tree(second)
+    (event,) = json.loads((first / "redacted/a.json").read_bytes())["events"]
+    (later,) = json.loads((first / "redacted/b.json").read_bytes())["events"]
+    assert event["payload"]["content"] == "[REDACTED:github_token:1]"
+    assert later["payload"]["content"] == "[REDACTED:github_token:2] [REDACTED:github_token:1]"
+    assert later["payload"]["parent_event_id"] == event["event_id"]
+
+
+def test_a_private_file_name_is_replaced(build):
+    name = f"notes of {make('email')}.json"
+    signed(build, {name: build.doc([build.event()])})
+    folder = build.folder.parent / "review"
+    (path,) = (folder / "redacted").iterdir()
+    assert path.name.startswith("trajectory-") and path.suffix == ".json"
+    assert (folder / "candidate" / path.name).read_bytes() == (build.folder / name).read_bytes()
+    assert make("email") not in (folder / "signoff.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"reviewer": "  "}, "TE314"),
+        ({"reviewer": "x" * 129}, "TE314"),
+        ({"method": "x" * 257}, "TE314"),
+        ({"scope": "x" * 257}, "TE314"),
+        ({"attestation": "x" * 2049}, "TE314"),
+        ({"reviewed_at": float("nan")}, "TE314"),
+        ({"reviewed_at": 1e20}, "TE314"),
+        ({"reviewer": make("email")}, "TE308"),
+        ({"attestation": "seen in " + make("home_path_linux")}, "TE308"),
+        ({"key": b"short"}, "TE311"),
+        ({"engines": [lambda text: ["odd"] if text == "hello" else []]}, "TE308"),
+    ],
+)
+def test_refuses_and_leaves_nothing(build, change, code):
+    with pytest.raises(DataError) as refused:
+        signed(build, {"one.json": build.doc([build.event()])}, **change)
+    assert refused.value.code == code
+    assert make("email") not in str(refused.value)
+    assert [path.name for path in build.folder.parent.iterdir()] == ["given"]
+
+
+def test_bounds_hold_after_stripping(build):
+    made = signed(build, {"one.json": build.doc([build.event()])}, reviewer=" " + "x" * 128 + "\n")
+    assert made.review.reviewer == "x" * 128
+
+
+def test_refuses_what_does_not_belong_together(build):
+    doc = build.doc([build.event()])
+    twins = {"a.json": doc, "b.json": doc}
+    wrong = {"a.jsonl": doc}
+    cases = {"A.json": doc, "a.json": {**doc, "trajectory_id": "x"}}
+    for docs, code in (
+        (twins, "TE310"),
+        (wrong, "TE314"),
+        (cases, "TE310"),
+        ({"manifest.json": doc}, "TE314"),
+    ):
+        with pytest.raises(DataError) as refused:
+            signed(build, docs)
+        assert refused.value.code == code
+    invalid = {**doc, "integrity": {**doc["integrity"], "complete": not doc["integrity"]["complete"]}}
+    with pytest.raises(DataError) as refused:
+        signed(build, {"a.json": doc, "b.json": {**invalid, "trajectory_id": "x"}})
+    assert refused.value.code == "TE303"
+    assert [path.name for path in build.folder.parent.iterdir()] == ["given"]
+
+
+def test_refuses_an_existing_folder_and_missing_files(build):
+    folder = build.folder.parent / "review"
+    folder.mkdir()
+    with pytest.raises(WorldError) as exists:
+        signed(build, {"one.json": build.doc([build.event()])})
+    assert exists.value.code == "TE601" and list(folder.iterdir()) == []
+    folder.rmdir()
+    for paths, code in (([], "TE104"), ([build.folder / "no.json"], "TE201")):
+        with pytest.raises(WorldError) as missing:
+            sign(paths, folder, **REVIEW, key=build.key)
+        assert missing.value.code == code and not folder.exists()
+    with pytest.raises(WorldError) as unwritable:
+        sign([build.folder / "one.json"], build.folder / "no" / "review", **REVIEW, key=build.key)
+    assert unwritable.value.code == "TE602"
+
+
+@pytest.mark.parametrize("text", ["", "zz", "é", "00" * 31])
+def test_a_bad_key_file_is_refused(build, text):
+    path = build.folder / "key"
+    path.write_text(text)
+    with pytest.raises(DataError) as refused:
+        signed(build, {"one.json": build.doc([build.event()])}, key=None, key_file=path)
+    assert refused.value.code == "TE311"
