@@ -75,7 +75,8 @@ def write_new(
     """
     if not force and os.path.lexists(path):
         raise WorldError("TE601", path=path.name, place=str(path))
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    # The name is its own: one made from `path`'s could be longer than a folder takes.
+    temporary = path.parent / f".geode-traj-{secrets.token_hex(8)}.tmp"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     except OSError as error:

@@ -55,19 +55,44 @@ def read(stream: BinaryIO, *, place: str = "", size: int | None = None) -> Docum
         document = Document(True, iter(()))
         document.events = _framed_events(stream, document, place, size)
         return document
-    limit = MAX_WHOLE if size is None else min(MAX_WHOLE, size)
-    data = stream.read(limit)
-    if len(data) == MAX_WHOLE and stream.read(1):
+    head, events = _whole(stream, place, size)
+    return Document(False, iter(events), head)
+
+
+def _whole(stream: BinaryIO, place: str, size: int | None) -> tuple[dict[str, Any], list[EventText]]:
+    data = stream.read(MAX_WHOLE + 1 if size is None else min(MAX_WHOLE + 1, size))
+    if len(data) > MAX_WHOLE:
         raise DataError("TE203", limit=MAX_WHOLE, place=place)
     value = loads(data, place=place)
     if not isinstance(value, dict) or not isinstance(value.get("events"), list):
         raise DataError("TE202", why="not an object with a list of events", place=place)
     events = value.pop("events")
-    texts = (EventText(ordinal, item) for ordinal, item in enumerate(events, start=1))
-    return Document(False, texts, value)
+    return value, [EventText(ordinal, item) for ordinal, item in enumerate(events, start=1)]
 
 
 def _framed_events(stream: BinaryIO, document: Document, place: str, size: int | None) -> Iterator[EventText]:
+    done = 0
+    try:
+        for text in _lined_events(stream, document, place, size):
+            done = text.ordinal
+            yield text
+        return
+    except DataError as error:
+        if error.code != "TE202" or done > 1:
+            raise
+        torn = error
+    # The file may only begin like a framed one: its first events show that, before much is read.
+    stream.seek(0)
+    try:
+        head, events = _whole(stream, place, size)
+    except DataError:
+        raise torn from None
+    document.framed = False
+    document.head.update(head)
+    yield from events[done:]
+
+
+def _lined_events(stream: BinaryIO, document: Document, place: str, size: int | None) -> Iterator[EventText]:
     head = b""
     ordinal = 0
     comma = True
@@ -78,13 +103,16 @@ def _framed_events(stream: BinaryIO, document: Document, place: str, size: int |
             raise DataError("TE203", limit=MAX_LINE, place=here)
         if line.number == 1:
             head = line.data
+            if "events" not in loads(head + b"]}", place=here):  # a list deeper down, or a longer name
+                raise DataError("TE202", why="the events do not stand in the document itself", place=here)
         elif tail_seen:
             if line.data.strip():
                 raise DataError("TE202", why="text after the end of the document", place=here)
         elif line.data.startswith(b"]"):
             if ordinal and comma:
                 raise DataError("TE202", why="a comma before the end of the events", place=here)
-            document.head.update(_head(head + line.data, here))
+            document.head.update(loads(head + line.data, place=here))
+            document.head.pop("events")
             tail_seen = True
         else:
             if not comma:
@@ -95,12 +123,6 @@ def _framed_events(stream: BinaryIO, document: Document, place: str, size: int |
             yield EventText(ordinal, loads(data, place=here), data, line.number, line.offset)
     if not tail_seen:
         raise DataError("TE202", why="the file ends before its events do", place=place)
-
-
-def _head(data: bytes, place: str) -> dict[str, Any]:
-    value = loads(data, place=place)
-    value.pop("events")
-    return dict(value)
 
 
 def frame(head: dict[str, Any], encode: Callable[[dict[str, Any]], bytes] = dumps) -> tuple[bytes, bytes]:

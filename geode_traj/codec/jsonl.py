@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
 MAX_LINE: Final = 64 << 20
+_PIECE: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -31,39 +32,49 @@ class Line(NamedTuple):
 
 def lines(stream: BinaryIO, *, limit: int = MAX_LINE, size: int | None = None) -> Iterator[Line]:
     """Yield the lines of `stream`, of its first `size` bytes if given (a file may grow while it is read)."""
+    most = limit + 5  # a byte order mark and a line end may stand beside `limit` bytes
     number = offset = 0
-    remaining = size
-    while True:
-        raw = stream.readline(limit + 3 if remaining is None else min(limit + 3, remaining))
-        if not raw:
-            return
+    left = size
+    while raw := stream.readline(most if left is None else min(most, left)):
         number += 1
-        line, consumed = _line(stream, raw, number, offset, limit, remaining)
+        skip = 3 if number == 1 and raw.startswith(_BOM) else 0
+        consumed = len(raw)
+        if raw.endswith(b"\n"):
+            data = raw[skip:-2] if raw.endswith(b"\r\n") else raw[skip:-1]
+            line = _line(number, offset + skip, data, True, limit)
+        elif consumed < most:
+            line = _line(number, offset + skip, raw[skip:], False, limit)
+        else:
+            line, more = _long(stream, Line(number, offset + skip, 0, raw[skip:], False), left, consumed)
+            consumed += more
         yield line
         offset += consumed
-        if remaining is not None:
-            remaining -= consumed
-            if remaining <= 0:
-                return
+        if left is not None:
+            left -= consumed
 
 
-def _line(
-    stream: BinaryIO, raw: bytes, number: int, offset: int, limit: int, remaining: int | None
-) -> tuple[Line, int]:
-    consumed = len(raw)
-    ended = raw.endswith(b"\n")
-    if ended or consumed < limit + 3:
+def _line(number: int, offset: int, data: bytes, ended: bool, limit: int) -> Line:
+    if len(data) <= limit:
+        return Line(number, offset, len(data), data, ended)
+    return Line(number, offset, len(data), None, ended, hashlib.sha256(data).hexdigest())
+
+
+def _long(stream: BinaryIO, line: Line, left: int | None, consumed: int) -> tuple[Line, int]:
+    """Read a line on to its end, keeping nothing but its digest; return it and the bytes read."""
+    digest = hashlib.sha256()
+    length = more = 0
+    ended = False
+    piece, held = line.data or b"", b""
+    while piece:
+        piece = held + piece  # a CR is held back until it is known whether it belongs to a line end
+        ended = piece.endswith(b"\n")
+        held = b"\r" if piece.endswith(b"\r") else b""
+        body = piece[: -2 if piece.endswith(b"\r\n") else -1] if ended or held else piece
+        digest.update(body)
+        length += len(body)
         if ended:
-            raw = raw[:-2] if raw.endswith(b"\r\n") else raw[:-1]
-        if number == 1 and raw.startswith(_BOM):
-            raw, offset = raw[3:], offset + 3
-        return Line(number, offset, len(raw), raw, ended), consumed
-    digest = hashlib.sha256(raw)
-    while not ended and (remaining is None or consumed < remaining):
-        more = stream.readline(1 << 20 if remaining is None else min(1 << 20, remaining - consumed))
-        if not more:
             break
-        ended = more.endswith(b"\n")
-        consumed += len(more)
-        digest.update(more[:-1] if ended else more)
-    return Line(number, offset, consumed - ended, None, ended, digest.hexdigest()), consumed
+        piece = stream.readline(_PIECE if left is None else min(_PIECE, left - consumed - more))
+        more += len(piece)
+    digest.update(held)
+    return Line(line.number, line.offset, length + len(held), None, ended, digest.hexdigest()), more

@@ -17,7 +17,17 @@ import jiter
 from geode_traj.errors import DataError
 
 MAX_DEPTH: Final = 200
-_LONE_ESCAPE: Final = re.compile(r"[\ud800-\udfff]")
+# What a string may hold that UTF-8 cannot: bytes that were none (here surrogates), and lone surrogates that
+# the source wrote as escapes. Both are rewritten inside the written string, before it is parsed; then no
+# string holds a surrogate any more, and one put at its front can say that it was rewritten.
+_FLAG: Final = "\ud800"
+_ODD: Final = re.compile(r"[\udc80-\udcff]|\\u[dD][89a-fA-F]")
+_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_LONE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_PART: Final = re.compile(
+    r"[\udc80-\udcff]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?:u[0-9a-fA-F]{4}|.)",
+    re.DOTALL,
+)
 
 
 def loads(data: bytes, *, place: str = "") -> Any:
@@ -82,9 +92,9 @@ def tolerant(data: bytes) -> Tolerated:
     except ValueError as error:
         if "recursion limit" in str(error):
             raise RecursionError from None
-        return _Mender(data).read()
+        return _mended(data)
     if _nonfinite(value):
-        return _Mender(data).read()
+        return _mended(data)
     return Tolerated(value)
 
 
@@ -101,54 +111,62 @@ class _Pairs(dict[str, Any]):
             self.earlier = [pair for index, pair in enumerate(pairs) if last[pair[0]] != index]
 
 
-class _Mender:
-    """The slow, forgiving reader: the standard library parses, one walk mends and notes."""
+def _mended(data: bytes) -> Tolerated:
+    """Read the slow, forgiving way: the standard library parses, one walk mends and notes."""
+    text = data.decode("utf-8", "surrogateescape")
+    if _ODD.search(text):
+        text = _STRING.sub(_flagged, text)
+    out = Tolerated(None)
+    out.value = _walk(json.loads(text, object_pairs_hook=_Pairs), "", 0, out)
+    return out
 
-    def __init__(self, data: bytes) -> None:
-        text = data.decode("utf-8", "surrogateescape")
-        # Bad bytes travel as marked code points that the text itself does not use, so that the walk can
-        # tell them from lone surrogates, which the source wrote as escapes.
-        self._mark = next(c for c in map(chr, range(0xF0000, 0xFFFFE)) if c not in text)
-        self._bad = re.compile(re.escape(self._mark) + "(..)", re.DOTALL)
-        if _LONE_ESCAPE.search(text):
-            text = re.sub("[\udc80-\udcff]", lambda m: f"{self._mark}{ord(m[0]) - 0xDC00:02x}", text)
-        self._text = text
-        self._out = Tolerated(None)
 
-    def read(self) -> Tolerated:
-        value = json.loads(self._text, object_pairs_hook=_Pairs)
-        self._out.value = self._mend(value, "", 0)
-        return self._out
+def _flagged(found: re.Match[str]) -> str:
+    mended = _PART.sub(_storable, found[0])
+    return found[0] if mended == found[0] else f'"\\u{ord(_FLAG):04x}{mended[1:]}'
 
-    def _string(self, text: str, pointer: str) -> str:
-        mended = self._bad.sub(r"\\x\1", text) if self._mark in text else text
-        mended = _LONE_ESCAPE.sub(lambda m: f"\\u{ord(m[0]):04x}", mended)
-        if mended != text:
-            self._out.escaped.append(pointer)
-        return mended
 
-    def _mend(self, value: Any, pointer: str, depth: int) -> Any:
-        if depth > MAX_DEPTH:
-            raise RecursionError
-        if isinstance(value, str):
-            return self._string(value, pointer)
-        if isinstance(value, float) and not math.isfinite(value):
-            self._out.nonfinite.append(pointer)
-            return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-        if isinstance(value, list):
-            return [self._mend(item, f"{pointer}/{i}", depth + 1) for i, item in enumerate(value)]
-        if isinstance(value, _Pairs):
-            mended: dict[str, Any] = {}
-            for key, item in value.items():
-                place = pointer_join(pointer, key)
-                mended[self._string(key, place)] = self._mend(item, place, depth + 1)
-            for key, item in value.earlier:
-                place = pointer_join(pointer, key)
-                self._out.duplicates.setdefault(self._string(place, place), []).append(
-                    self._mend(item, place, depth + 1)
-                )
-            return mended
-        return value
+def _storable(found: re.Match[str]) -> str:
+    part = found[0]
+    if part[0] != "\\":
+        return f"\\\\x{ord(part) - 0xDC00:02x}"
+    return "\\" + part.lower() if _LONE_ESCAPE.fullmatch(part) else part
+
+
+def _unflagged(text: str, pointer: str, out: Tolerated) -> str:
+    if not text.startswith(_FLAG):
+        return text
+    out.escaped.append(pointer)
+    return text[1:]
+
+
+def _walk(value: Any, pointer: str, depth: int, out: Tolerated) -> Any:
+    if depth > MAX_DEPTH:
+        raise RecursionError
+    if isinstance(value, str):
+        return _unflagged(value, pointer, out)
+    if isinstance(value, float) and not math.isfinite(value):
+        out.nonfinite.append(pointer)
+        return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    if isinstance(value, list):
+        return [_walk(item, f"{pointer}/{i}", depth + 1, out) for i, item in enumerate(value)]
+    if isinstance(value, _Pairs):
+        return _walk_object(value, pointer, depth, out)
+    return value
+
+
+def _walk_object(value: _Pairs, pointer: str, depth: int, out: Tolerated) -> dict[str, Any]:
+    mended: dict[str, Any] = {}
+    for key, item in value.items():
+        place = pointer_join(pointer, key.removeprefix(_FLAG))
+        name = _unflagged(key, place, out)
+        if name in mended:  # two keys that only mending made equal
+            out.duplicates.setdefault(place, []).append(mended[name])
+        mended[name] = _walk(item, place, depth + 1, out)
+    for key, item in value.earlier:
+        place = pointer_join(pointer, key.removeprefix(_FLAG))
+        out.duplicates.setdefault(place, []).append(_walk(item, place, depth + 1, out))
+    return mended
 
 
 def pointer_join(pointer: str, key: str) -> str:
