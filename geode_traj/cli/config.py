@@ -16,6 +16,7 @@ from geode_traj.errors import WorldError
 
 _KEYS: Final[dict[str, type]] = {"store": str, "sensitive_fields": list}
 _STORE_VERBS: Final = ("migrate", "list", "show", "export", "prune", "scan")
+_SESSION_VERBS: Final = ("close", "erase", "migrate-records")
 
 
 def default_store() -> Path:
@@ -33,12 +34,14 @@ def default_map() -> dict[str, Any]:
             merged |= table
             merged["sensitive_fields"] = fields
     defaults: dict[str, Any] = {verb: {} for verb in _STORE_VERBS}
+    session: dict[str, Any] = {verb: {} for verb in _SESSION_VERBS}
     if "store" in merged:
-        for verb in _STORE_VERBS:
-            defaults[verb]["store"] = merged["store"]
+        for options in (*defaults.values(), session["close"], session["erase"]):
+            options["store"] = merged["store"]
     if merged.get("sensitive_fields"):
-        defaults["migrate"]["sensitive_fields"] = merged["sensitive_fields"]
-    return defaults
+        for options in (defaults["migrate"], session["migrate-records"]):
+            options["sensitive_fields"] = merged["sensitive_fields"]
+    return {**defaults, "session": session}
 
 
 def _user(path: Path) -> tuple[Path | None, dict[str, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import click
 
 from geode_traj import report
 from geode_traj.cli.config import default_store
-from geode_traj.contract.times import parse
+from geode_traj.contract.times import is_calendar, parse
 from geode_traj.errors import WorldError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -48,6 +50,16 @@ def moment(text: str | None, name: str) -> float | None:
     if parsed is None or not parsed[1]:
         raise WorldError("TE101", what=name, why="give a time like 2026-01-31T09:30:00Z")
     return parsed[0]
+
+
+def now() -> float:
+    """Return SOURCE_DATE_EPOCH if it is set, else the time, in Unix seconds; raise `WorldError` TE101."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not given:
+        return time.time()
+    if not (given.isascii() and given.isdigit() and is_calendar(int(given[:16]))):
+        raise WorldError("TE101", what="SOURCE_DATE_EPOCH", why="give whole Unix seconds")
+    return float(given)
 
 
 def pairs(values: tuple[str, ...], name: str) -> list[tuple[str, Path]]:

@@ -46,7 +46,9 @@ def prune(store: Path, cutoff: float, export_to: Path | None) -> list[Pruned]:
     with opening.open_reader(store) as reader:
         expired = retention.expired(reader, cutoff)
         done = [_exported(reader, session, export_to) for session in expired]
-    if export_to is not None and done:
+    if not done:
+        return []
+    if export_to is not None:
         sync_folder(export_to)
     with opening.open_writer(store) as connection:
         with opening.transaction(connection):
