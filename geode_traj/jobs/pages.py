@@ -7,6 +7,7 @@ from functools import cache
 
 from geode_traj.attest.allowed_signers import FINDINGS as KEYRING_FINDINGS
 from geode_traj.errors import CODES
+from geode_traj.release.check.registry import all_checks as release_checks
 from geode_traj.verify.registry import all_checks
 
 _REQUIRED = {
@@ -36,6 +37,7 @@ def all_pages() -> dict[str, Page]:
     """Return every page by code: checks of trajectories, of releases, of keyrings, then errors."""
     pages = [Page(code, "error", text) for code, text in _REQUIRED.items()]
     pages += [Page(c.code, c.severity, _dedented(c.page), c.hint) for c in all_checks().values()]
+    pages += [Page(c.code, c.severity, _dedented(c.page), c.hint) for c in release_checks().values()]
     pages += [Page(code, *row) for code, row in sorted(KEYRING_FINDINGS.items())]
     pages += [
         Page(code, f"exit {row.exit_code}", row.template, row.hint, is_finding=False)

@@ -20,10 +20,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A whole report: `head` and `summary` as the schema names them, entries under `list_key`."""
+    """A whole report: `head` and `summary` as the schema names them, entries under `list_key`.
+
+    Without a `list_key` the report is about one thing, and its only entry's row is the whole machine shape.
+    """
 
     schema_id: str
     head: dict[str, Any]
-    list_key: str
+    list_key: str | None
     entries: tuple[Entry, ...]
     summary: dict[str, Any]

@@ -10,6 +10,9 @@ from geode_traj.model.report import Report
 
 def render(report: Report) -> Iterator[str]:
     """Yield the report as one line of JSON in its packaged schema."""
+    if report.list_key is None:
+        yield dumps(report.entries[0].data).decode()
+        return
     rows = [entry.data for entry in report.entries]
     value = {"schema_id": report.schema_id, **report.head, report.list_key: rows, "summary": report.summary}
     yield dumps(value).decode()

@@ -150,3 +150,9 @@ def mismatches(expected: object, actual: object, at: str = "") -> list[str]:
         return [problem for i, (want, have) in pairs for problem in mismatches(want, have, f"{at}/{i}")]
     equal = expected == actual and isinstance(expected, bool) == isinstance(actual, bool)
     return [] if equal else [f"{at}: {actual!r}, not {expected!r}"]
+
+
+if __name__ == "__main__":  # python -m tests.support.cases CASE OUT
+    import sys
+
+    render(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,42 @@
+"""`scan`: secrets and personal data in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from geode_traj.cli.options import PATH, format_option, output_option
+from geode_traj.cli.output import show_report
+from geode_traj.jobs.scan_files import FailOn, scan
+from geode_traj.jobs.verify_files import files
+from geode_traj.scan.rules import Profile
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=PATH)
+@click.option("--profile", type=click.Choice(["publish", "import"]), default="publish", show_default=True,
+              help="import: credentials only; publish: personal data too.")  # fmt: skip
+@click.option("--fail-on", type=click.Choice(["high", "review", "none"]), default="high", show_default=True)
+@click.option("--sensitive-field", "sensitive", multiple=True, metavar="NAME",
+              help="Report the values of keys of this name too (repeatable).")  # fmt: skip
+@format_option()
+@output_option()
+def command(
+    paths: tuple[Path, ...],
+    profile: Profile,
+    fail_on: FailOn,
+    sensitive: tuple[str, ...],
+    form: str,
+    output: Path | None,
+) -> int:
+    """Scan files, or all files of folders, for secrets and personal data.
+
+    JSON and JSON lines are read by their strings and keys, anything else as text. No report holds a secret or
+    a part of one: equal values share a number (v1, v2, …).
+
+    Exit: 1 a finding reaches --fail-on, 3 something could not be scanned, 5 no file matched.
+    """
+    report, code = scan(files(paths, ""), profile=profile, fail_on=fail_on, sensitive=sensitive)
+    show_report(report, form, output)
+    return code
