@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from tests.reference import geode
 
 from geode_traj.attest import keyfile, sshsig
 from geode_traj.attest.allowed_signers import Keyring, allowed_line, parse
@@ -18,6 +17,7 @@ from geode_traj.codec.framed import frame, join
 from geode_traj.contract.encoding import encode
 from geode_traj.release import layout
 from geode_traj.release.stage import Chain, stage
+from tests.reference import geode
 
 SOURCE, SCOPE = "Example Lab", "demo runs"
 PUBLISHED = 1_750_100_523.9
@@ -138,12 +138,15 @@ def staged(review: Path, out: Path, **more: object) -> Path:
     return stage(review, **terms)
 
 
+def put_release(folder: Path, **more: object) -> Path:
+    """Stage a release of two trajectories below `folder`, unsigned."""
+    docs = [trajectory("Alpha One"), trajectory("beta")]
+    return staged(review_folder(folder / "review", docs), folder / "out", **more)
+
+
 def good_release(folder: Path, *, roles: bool = False) -> Forge:
     """Return a release of two trajectories, sealed by the forge itself."""
-    docs = [trajectory("Alpha One"), trajectory("beta")]
-    chain = Chain(reviewer_role_required=roles)
-    root = staged(review_folder(folder / "review", docs), folder / "out", chain=chain)
-    forge = Forge(root)
+    forge = Forge(put_release(folder, chain=Chain(reviewer_role_required=roles)))
     forge.seal()
     return forge
 
@@ -245,7 +248,8 @@ class Forge:
     ) -> None:
         """Write release.json, SHA256SUMS and the signatures so that they cover what stands there.
 
-        `change` works on release.json, `lines` on the lines of SHA256SUMS, `raw` replaces release.json's text.
+        `change` works on release.json, `lines` on the lines of SHA256SUMS, `raw` replaces release.json's
+        text.
         """
         shutil.rmtree(self.root / "signatures", ignore_errors=True)
         files = {

@@ -106,11 +106,12 @@ def release_order(facts: Facts) -> Iterator[Hit]:
 
 @release_check("RL1111", "state the size in bytes")
 def size_differs(facts: Facts) -> Iterator[Hit]:
-    """release.json states another size for a file than it has."""
+    """release.json states the right digest for a file and a wrong size."""
     if facts.release.value is not None:
         for index, file in enumerate(facts.release.value["files"]):
             seen = facts.seen.get(file["path"])
-            if seen is not None and seen.fault is None and seen.size != file["bytes"]:
+            same = seen is not None and seen.fault is None and seen.sha256 == file["sha256"]
+            if seen is not None and same and seen.size != file["bytes"]:
                 yield Hit("the stated size is not the file's", layout.RELEASE, f"/files/{index}/bytes")
 
 
@@ -161,7 +162,7 @@ def sequence(facts: Facts) -> Iterator[Hit]:
 def second_manifest(facts: Facts) -> Iterator[Hit]:
     """A second manifest stands in the release: a reader could take the wrong one for the signed release's."""
     for path in facts.tree.files:
-        if path.rpartition("/")[2] == layout.MANIFEST and path != facts.prefix + layout.MANIFEST:
+        if path.rpartition("/")[2] == layout.MANIFEST and not path.startswith(facts.prefix):
             yield Hit("it is a second manifest", path)
 
 

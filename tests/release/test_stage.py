@@ -1,0 +1,348 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import release_forge
+from release_forge import PUBLISHED, SCOPE, SOURCE, event, events, framed, review_folder, staged, trajectory
+
+from geode_traj.codec import schema
+from geode_traj.codec.files import sha256_bytes
+from geode_traj.contract.release import PrivacyReview, privacy_review
+from geode_traj.errors import DataError, TrajError, WorldError
+from geode_traj.release import stage as stage_module
+from geode_traj.release.check.verdict import check, read_geode_release
+from geode_traj.release.stage import Chain, by_name, stage_geode
+from tests.reference import geode
+
+AT = "@"
+DOCS = [trajectory("Alpha One"), trajectory("beta", events("안녕 ß"))]
+ADDRESS = f"demo_user{AT}quarrystone-mail.org"
+
+
+def review_of(scope: str = SCOPE) -> PrivacyReview:
+    return privacy_review(release_forge.review_record(scope))
+
+
+def cut() -> dict:
+    return trajectory("cut", [*events(), event(6, "session.ended", turn="", note="x…[truncated:9]")])
+
+
+def unpaired() -> dict:
+    return trajectory("unpaired", events()[:3])
+
+
+def lying() -> dict:
+    doc = trajectory("lying")
+    doc["integrity"]["record_count"] = 9
+    return doc
+
+
+def derived() -> dict:
+    listed = events()
+    for item in listed[2:4]:
+        item["payload"]["_derived"] = {"call_id": "order"}
+    return trajectory("derived", listed)
+
+
+def with_artifact(digest: str) -> dict:
+    return trajectory("beta", artifact_digests=[{"path": "run/results.json", "sha256": digest}])
+
+
+def put_geode(folder: Path, docs: dict[str, dict]) -> dict[str, Path]:
+    folder.mkdir()
+    for name, doc in docs.items():
+        (folder / name.replace("/", "_")).write_text(geode.compact(doc), "utf-8")
+    return {name: folder / name.replace("/", "_") for name in docs}
+
+
+def geode_staged(files: dict[str, Path], out: Path, **more: object) -> Path:
+    terms: dict = {"source": SOURCE, "scope": SCOPE, "published_at": PUBLISHED, "review": review_of()}
+    return stage_geode(files, destination=out, **{**terms, **more})
+
+
+def test_a_staged_release_is_a_geode_folder_and_what_stands_around_it(tmp_path: Path) -> None:
+    review = review_folder(tmp_path / "review", DOCS)
+    root = staged(review, tmp_path / "out", supersedes="demo-earlier")
+    read = geode.read_release(root / "data" / root.name)
+    assert sorted(read["trajectories"]) == ["alpha-one.json", "beta.json"]
+    inside = root / "data" / root.name
+    assert (inside / "alpha-one.json").read_bytes() == (review / "redacted" / "run-0.json").read_bytes()
+    release = json.loads((root / "release.json").read_bytes())
+    assert schema.problems("geode-traj.release@1", release) == []
+    assert (release["supersedes"], release["published_at"]) == ("demo-earlier", "2025-06-16T19:02:03Z")
+    assert release["review"]["signoff_sha256"] == sha256_bytes((review / "signoff.json").read_bytes())
+    assert [item["events"] for item in release["trajectories"]] == [5, 5]
+    found = check(root)
+    assert ([finding.code for finding in found.errors], found.exit_code) == (["RL1401"], 4)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [root.name]
+
+
+def test_the_same_inputs_give_the_same_bytes(tmp_path: Path) -> None:
+    releases = []
+    for number in ("1", "2"):
+        review = review_folder(tmp_path / number / "review", DOCS)
+        root = staged(review, tmp_path / number / "out", chain=Chain(2, "0" * 64))
+        files = sorted(path for path in root.rglob("*") if path.is_file())
+        releases.append({path.relative_to(root.parent).as_posix(): path.read_bytes() for path in files})
+    assert releases[0] == releases[1]
+    assert len(releases[0]) == 6
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    review = review_folder(tmp_path / "review", DOCS)
+    root = staged(review, tmp_path / "out")
+    before = release_forge.snapshot(root)
+    with pytest.raises(WorldError) as caught:
+        staged(review, tmp_path / "out")
+    assert (caught.value.code, caught.value.exit_code) == ("TE601", 12)
+    assert release_forge.snapshot(root) == before
+    assert [path.name for path in root.parent.iterdir()] == [root.name]
+    files = put_geode(tmp_path / "in", {"a.json": DOCS[0]})
+    made = geode_staged(files, tmp_path / "geode")
+    with pytest.raises(WorldError) as caught:
+        geode_staged(files, tmp_path / "geode")
+    assert caught.value.code == "TE601"
+    assert [path.name for path in (tmp_path / "geode").iterdir()] == [made.name]
+    assert root.exists()
+
+
+GATES: list[tuple[str, list[dict], dict]] = [
+    ("TE303", [lying()], {}),
+    ("TE303", [{**trajectory("a"), "schema_id": "geode.trajectory@2025-01-01"}], {}),
+    ("TE304", [unpaired()], {}),
+    ("TE304", [trajectory("a", [])], {}),
+    ("TE304", [unpaired()], {"allow_replay_incomplete": True}),
+    ("TE305", [DOCS[0], cut()], {}),
+    ("TE306", [trajectory("a", privacy={"review_state": "local"})], {}),
+    ("TE306", [trajectory("a", privacy={})], {}),
+    ("TE309", [with_artifact("0" * 64)], {}),
+    ("TE310", [DOCS[0], trajectory("Alpha One", events("another"))], {}),
+    ("TE308", [DOCS[0]], {"source": ADDRESS}),
+    ("TE308", [DOCS[0]], {"supersedes": ADDRESS}),
+    ("TE314", [DOCS[0]], {"source": " "}),
+    ("TE314", [DOCS[0]], {"source": "x" * 129}),
+    ("TE314", [DOCS[0]], {"source": "🙂"}),
+    ("TE307", [DOCS[0]], {"scope": "another scope"}),
+    ("TE101", [DOCS[0]], {"published_at": float("nan")}),
+]
+
+
+@pytest.mark.parametrize(("code", "docs", "more"), GATES)
+@pytest.mark.parametrize("geode_verb", [False, True])
+def test_gates_refuse_and_leave_nothing(
+    code: str, docs: list[dict], more: dict, geode_verb: bool, tmp_path: Path
+) -> None:
+    out = tmp_path / "new" / "out"
+    with pytest.raises(TrajError) as caught:
+        if geode_verb:
+            files = put_geode(tmp_path / "in", {f"{index}.json": doc for index, doc in enumerate(docs)})
+            geode_staged(files, out, **more)
+        else:
+            staged(review_folder(tmp_path / "review", docs), out, **more)
+    assert caught.value.code == code
+    assert not (tmp_path / "new").exists()
+
+
+def test_replay_may_be_incomplete_where_that_is_admitted(tmp_path: Path) -> None:
+    review = review_folder(tmp_path / "review", [DOCS[0], cut()])
+    root = staged(review, tmp_path / "out", allow_replay_incomplete=True)
+    manifest = geode.read_release(root / "data" / root.name)["manifest"]
+    assert manifest["admission"]["replay_complete_required"] is False
+    assert manifest["quality"]["replay_incomplete_trajectories"] == 1
+    assert check(root).content_errors == ()
+
+
+def test_artifacts_are_compared_with_the_bytes_given(tmp_path: Path) -> None:
+    given = tmp_path / "results.json"
+    given.write_bytes(b"[]")
+    right = review_folder(tmp_path / "right", [with_artifact(sha256_bytes(b"[]"))])
+    artifacts = {"run/results.json": given}
+    root = staged(right, tmp_path / "out", artifacts=artifacts)
+    quality = geode.read_release(root / "data" / root.name)["manifest"]["quality"]
+    assert (quality["source_digest_refs"], quality["source_digests_verified"]) == (1, 1)
+    wrong = review_folder(tmp_path / "wrong", [with_artifact("0" * 64)])
+    with pytest.raises(DataError) as caught:
+        staged(wrong, tmp_path / "out", artifacts=artifacts)
+    assert caught.value.code == "TE309"
+
+
+def test_derived_ids_pass_unless_native_ones_are_required(tmp_path: Path) -> None:
+    review = review_folder(tmp_path / "review", [derived()])
+    with pytest.raises(DataError) as caught:
+        staged(review, tmp_path / "out", require_native_ids=True)
+    assert caught.value.code == "TE313"
+    assert staged(review, tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("chain", [Chain(2), Chain(1, "0" * 64), Chain(0)])
+def test_a_sequence_begins_at_one(chain: Chain, tmp_path: Path) -> None:
+    with pytest.raises(WorldError) as caught:
+        staged(review_folder(tmp_path / "review", DOCS), tmp_path / "out", chain=chain)
+    assert caught.value.code == "TE101"
+
+
+def _signoff(change: Callable[[dict], object]) -> Callable[[Path], object]:
+    def apply(review: Path) -> None:
+        signoff = json.loads((review / "signoff.json").read_bytes())
+        change(signoff)
+        (review / "signoff.json").write_text(json.dumps(signoff))
+
+    return apply
+
+
+def _touch(name: str) -> Callable[[Path], object]:
+    return lambda review: (review / name).write_bytes((review / name).read_bytes() + b"\n")
+
+
+SIGNOFFS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "no sign-off": ("TE306", lambda review: (review / "signoff.json").unlink()),
+    "not JSON": ("TE306", lambda review: (review / "signoff.json").write_bytes(b"{")),
+    "other shape": ("TE306", _signoff(lambda signoff: signoff.pop("ruleset"))),
+    "file twice": ("TE306", _signoff(lambda signoff: signoff["files"].append(signoff["files"][0]))),
+    "leads outside": ("TE306", _signoff(lambda signoff: signoff["files"][0].update(path="../x.json"))),
+    "unreviewed file": (
+        "TE306",
+        lambda review: (review / "redacted" / "more.json").write_bytes(framed(trajectory("more"))),
+    ),
+    "hidden below": (
+        "TE306",
+        lambda review: (review / "redacted" / "sub").symlink_to(review / "candidate"),
+    ),
+    "redacted changed": ("TE307", _touch("redacted/run-1.json")),
+    "candidate changed": ("TE307", _touch("candidate/run-0.json")),
+    "findings changed": ("TE307", _touch("findings.jsonl")),
+    "redacted gone": ("TE307", lambda review: (review / "redacted" / "run-1.json").unlink()),
+    "findings gone": ("TE307", lambda review: (review / "findings.jsonl").unlink()),
+    "record changed": ("TE307", _signoff(lambda signoff: signoff["review"].update(reviewer="other"))),
+    "other trajectory": ("TE307", _signoff(lambda signoff: signoff["files"][0].update(trajectory_id="x"))),
+}
+
+
+@pytest.mark.parametrize("label", SIGNOFFS)
+def test_a_changed_review_is_void(label: str, tmp_path: Path) -> None:
+    code, change = SIGNOFFS[label]
+    review = review_folder(tmp_path / "review", DOCS)
+    change(review)
+    with pytest.raises(DataError) as caught:
+        staged(review, tmp_path / "out")
+    assert (caught.value.code, caught.value.exit_code) == (code, 4)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_link_in_place_of_a_redacted_file_is_void(tmp_path: Path) -> None:
+    review = review_folder(tmp_path / "review", DOCS)
+    file = review / "redacted" / "run-0.json"
+    file.rename(tmp_path / "elsewhere.json")
+    file.symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(DataError) as caught:
+        staged(review, tmp_path / "out")
+    assert caught.value.code == "TE307"
+
+
+def test_the_files_named_are_all_of_the_reviews(tmp_path: Path) -> None:
+    review = review_folder(tmp_path / "review", DOCS)
+    candidate, redacted = review / "candidate" / "run-0.json", review / "redacted" / "run-1.json"
+    stranger = tmp_path / "stranger.json"
+    stranger.write_bytes(framed(trajectory("stranger")))
+    for named, code in (([candidate], "TE314"), ([candidate, redacted, stranger], "TE306")):
+        with pytest.raises(DataError) as caught:
+            stage_module.stage(
+                review, named, source=SOURCE, scope=SCOPE, published_at=PUBLISHED, out=tmp_path / "out"
+            )
+        assert caught.value.code == code
+    root = stage_module.stage(
+        review, [candidate, redacted], source=SOURCE, scope=SCOPE, published_at=PUBLISHED, out=tmp_path / "o"
+    )
+    assert root.exists()
+
+
+@pytest.mark.parametrize("failing_call", [1, 2])
+@pytest.mark.parametrize("geode_verb", [False, True])
+def test_a_release_that_its_checker_refuses_leaves_nothing(
+    failing_call: int, geode_verb: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def refuse(path: Path) -> None:
+        calls.append(path)
+        if len(calls) == failing_call:
+            raise DataError("TE401", what="the release", why="a disk that forgets")
+
+    monkeypatch.setattr(stage_module, "read_geode_release" if geode_verb else "_passes", refuse)
+    with pytest.raises(DataError):
+        if geode_verb:
+            geode_staged(put_geode(tmp_path / "in", {"a.json": DOCS[0]}), tmp_path / "out")
+        else:
+            staged(review_folder(tmp_path / "review", DOCS), tmp_path / "out")
+    assert len(calls) == failing_call
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_changes_under_staging_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = put_geode(tmp_path / "in", {"a.json": DOCS[0]})
+    real = stage_module.candidates
+
+    def swap(named: dict[str, Path]) -> object:
+        verified = real(named)
+        files["a.json"].write_text(geode.compact(DOCS[1]))
+        return verified
+
+    monkeypatch.setattr(stage_module, "candidates", swap)
+    with pytest.raises(DataError) as caught:
+        geode_staged(files, tmp_path / "out")
+    assert caught.value.code == "TE207"
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_geode_verb_takes_any_name_and_layout_and_geodes_gates_alone(tmp_path: Path) -> None:
+    undeclared = events()
+    undeclared[1]["payload"]["_redactions"] = [{"class": "email"}]
+    docs = {"Sub/Ä 1.json": DOCS[0], "b.json": trajectory("b", undeclared)}
+    files = put_geode(tmp_path / "in", docs)
+    (files["Sub/Ä 1.json"]).write_text(json.dumps(DOCS[0], indent=1), "utf-8")
+    root = geode_staged(files, tmp_path / "out")
+    read = geode.read_release(root)
+    assert sorted(read["trajectories"]) == ["Sub/Ä 1.json", "b.json"]
+    assert (root / "Sub/Ä 1.json").read_bytes() == files["Sub/Ä 1.json"].read_bytes()
+    made = read_geode_release(root, read["manifest_sha256"])
+    assert (made.release, made.manifest) == (root.name, read["manifest"])
+    with pytest.raises(DataError) as caught:
+        staged(review_folder(tmp_path / "review", [docs["b.json"]]), tmp_path / "ours")
+    assert caught.value.code == "TE303"
+
+
+@pytest.mark.parametrize("path", ["../a.json", "/a.json", "a.txt", "manifest.json"])
+def test_paths_of_a_geode_release(path: str, tmp_path: Path) -> None:
+    files = {path: put_geode(tmp_path / "in", {"a.json": DOCS[0]})["a.json"]}
+    with pytest.raises(DataError) as caught:
+        geode_staged(files, tmp_path / "out")
+    assert caught.value.code == "TE314"
+    assert not (tmp_path / "out").exists()
+
+
+def test_hits_in_raw_text_are_refused_by_both(tmp_path: Path) -> None:
+    # Python's own writer makes `\n@pytest.fixture` of a line break and a decorator.
+    doc = trajectory("a", events(f"x\n{AT}pytest.fixture"))
+    with pytest.raises(DataError) as caught:
+        geode_staged(put_geode(tmp_path / "in", {"a.json": doc}), tmp_path / "out")
+    assert (caught.value.code, caught.value.message) == ("TE308", "the scan still finds 1 email in a.json")
+    # Ours writes the same text so that it makes none.
+    assert staged(review_folder(tmp_path / "review", [doc]), tmp_path / "ours").exists()
+
+
+def test_names_come_once(tmp_path: Path) -> None:
+    assert by_name([tmp_path / "a.json", tmp_path / "b.json"]).keys() == {"a.json", "b.json"}
+    with pytest.raises(DataError) as caught:
+        by_name([tmp_path / "a.json", tmp_path / "sub" / "a.json"])
+    assert caught.value.code == "TE310"
+
+
+def test_a_release_needs_a_trajectory(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        geode_staged({}, tmp_path / "out")
+    assert caught.value.code == "TE303"
