@@ -1,4 +1,4 @@
-"""The payload policy: what is cut, how it is marked, and what was cut (record contract §4)."""
+"""The payload policy: what is cut, how it is marked, and the cut bodies kept whole (record contract §4)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ MAX_TEXT: Final = 100_000
 MAX_ITEMS: Final = 256
 MAX_DEPTH: Final = 12
 MAX_KEY: Final = 128
+MEDIA_TYPE: Final = "application/json"
+
+Bodies = list[tuple[str, bytes]]
+"""What was cut from a payload, whole: (JSON pointer in the bounded payload, canonical JSON)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,43 @@ def within(payload: dict[str, Any]) -> bool:
     return False
 
 
+def stored(payload: dict[str, Any]) -> bytes:
+    """Return the JSON that a store holds of a payload, cut where it must be."""
+    encoded = dumps(payload)
+    return encoded if len(encoded) <= MAX_BYTES and within(payload) else cut(payload)[0]
+
+
+def cut(payload: dict[str, Any]) -> tuple[bytes, Bodies]:
+    """Return the stored JSON of a payload that passes a bound, and the bodies that its `_blobs` lists.
+
+    One that brings `_blobs` of its own, or so many cuts that their list alone is too large, is cut whole.
+    """
+    bounded, cuts = bound(payload)
+    bodies = [(one.pointer, dumps(one.body)) for one in cuts]
+    if "_blobs" not in payload or not cuts[0].pointer:
+        encoded = dumps({**bounded, "_blobs": _listed(bodies)})
+        if len(encoded) <= MAX_BYTES:
+            return encoded, bodies
+    data = dumps(payload)
+    return dumps({**_marker(payload, data), "_blobs": _listed([("", data)])}), [("", data)]
+
+
+def _listed(bodies: Bodies) -> list[dict[str, Any]]:
+    return [
+        {"pointer": pointer, "sha256": sha256_bytes(data), "bytes": len(data), "media_type": MEDIA_TYPE}
+        for pointer, data in bodies
+    ]
+
+
+def _marker(payload: dict[str, Any], encoded: bytes) -> dict[str, Any]:
+    return {
+        "_truncated": True,
+        "original_bytes": len(encoded),
+        "keys": sorted(payload)[:MAX_ITEMS],
+        "payload_hash": sha256_bytes(encoded),
+    }
+
+
 def bound(payload: dict[str, Any]) -> tuple[dict[str, Any], list[Cut]]:
     """Return the payload within the policy and what was cut from it, outermost cuts only.
 
@@ -59,13 +100,7 @@ def bound(payload: dict[str, Any]) -> tuple[dict[str, Any], list[Cut]]:
     bounded = _bound(payload, "", 0, cuts.append)
     encoded = dumps(bounded)
     if len(encoded) > MAX_BYTES:
-        marker = {
-            "_truncated": True,
-            "original_bytes": len(encoded),
-            "keys": sorted(bounded)[:MAX_ITEMS],
-            "payload_hash": sha256_bytes(encoded),
-        }
-        return marker, [Cut("", payload)]
+        return _marker(bounded, encoded), [Cut("", payload)]
     return bounded, cuts
 
 
@@ -74,19 +109,19 @@ def cut_text(text: str, limit: int) -> str:
     return f"{text[:limit]}{CUT_MARK}{len(text) - limit}]" if len(text) > limit else text
 
 
-def _bound(value: Any, pointer: str, depth: int, cut: Callable[[Cut], None]) -> Any:
+def _bound(value: Any, pointer: str, depth: int, note: Callable[[Cut], None]) -> Any:
     if depth >= MAX_DEPTH:
-        cut(Cut(pointer, value))
+        note(Cut(pointer, value))
         return {"_truncated": "max_depth"}
     if isinstance(value, str):
         if len(value) <= MAX_TEXT:
             return value
-        cut(Cut(pointer, value))
+        note(Cut(pointer, value))
         return cut_text(value, MAX_TEXT)
     if isinstance(value, list):
-        return _bound_list(value, pointer, depth, cut)
+        return _bound_list(value, pointer, depth, note)
     if isinstance(value, dict):
-        return _bound_object(value, pointer, depth, cut)
+        return _bound_object(value, pointer, depth, note)
     return value
 
 
@@ -94,28 +129,28 @@ def _nothing(_: Cut) -> None:
     """Ignore cuts inside a body that is already kept whole."""
 
 
-def _bound_list(value: list[Any], pointer: str, depth: int, cut: Callable[[Cut], None]) -> list[Any]:
+def _bound_list(value: list[Any], pointer: str, depth: int, note: Callable[[Cut], None]) -> list[Any]:
     over = len(value) - MAX_ITEMS
     if over > 0:
-        cut(Cut(pointer, value))
-        cut = _nothing
-    bounded = [_bound(item, f"{pointer}/{i}", depth + 1, cut) for i, item in enumerate(value[:MAX_ITEMS])]
+        note(Cut(pointer, value))
+        note = _nothing
+    bounded = [_bound(item, f"{pointer}/{i}", depth + 1, note) for i, item in enumerate(value[:MAX_ITEMS])]
     if over > 0:
         bounded.append({"_truncated_items": over})
     return bounded
 
 
 def _bound_object(
-    value: dict[str, Any], pointer: str, depth: int, cut: Callable[[Cut], None]
+    value: dict[str, Any], pointer: str, depth: int, note: Callable[[Cut], None]
 ) -> dict[str, Any]:
     over = len(value) - MAX_ITEMS
     if over > 0 or any(len(key) > MAX_KEY for key in value):
-        cut(Cut(pointer, value))
-        cut = _nothing
+        note(Cut(pointer, value))
+        note = _nothing
     bounded: dict[str, Any] = {}
     for key in sorted(value)[:MAX_ITEMS]:
         short = cut_text(key, MAX_KEY)
-        bounded[short] = _bound(value[key], pointer_join(pointer, short), depth + 1, cut)
+        bounded[short] = _bound(value[key], pointer_join(pointer, short), depth + 1, note)
     if over > 0:
         bounded["_truncated_items"] = over
     return bounded

@@ -7,12 +7,17 @@ from typing import Any, Final
 
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import sha256_bytes
+from geode_traj.contract.bounds import stored
 from geode_traj.contract.derive import Derived
 from geode_traj.contract.kinds import OUR_MARKERS, OVERLAID
 from geode_traj.contract.times import iso
 from geode_traj.model.event import Row
 
 _OVERLAID: Final = frozenset(OVERLAID)
+# Keys that an export writes itself: a payload's own of these names stay aside, in `_displaced`.
+_WRITTEN: Final = _OVERLAID | {"_displaced", "_native_turn_id", "_derived"}
+_CORRELATION: Final = frozenset({"turn_id", "call_id", "ambiguous"})
+_FEW_BYTES: Final = 1 << 16
 _STRUCTURAL: Final[dict[str, frozenset[str]]] = {
     "session.ended": frozenset(
         """duration_s total_cost_usd rounds prompt_tokens completion_tokens record_failures
@@ -44,18 +49,13 @@ def event(row: Row, payload: dict[str, Any], derived: Derived, ordinal: int) -> 
         "parent_event_id": row.parent_event_id,
         "source_payload_hash": row.payload_hash,
     }
-    if not _OVERLAID.isdisjoint(payload):
-        displaced = {
-            key: payload[key]
-            for key in OVERLAID
-            if key in payload and (payload[key] != fields[key] or type(payload[key]) is not type(fields[key]))
-        }
+    if not _WRITTEN.isdisjoint(payload):
+        displaced = _displaced(payload, fields)
         if displaced:
             payload["_displaced"] = displaced
     payload.update(fields)
     if derived.marks:
-        stored = payload.get("_derived")
-        payload["_derived"] = {**stored, **derived.marks} if isinstance(stored, dict) else derived.marks
+        payload["_derived"] = {**payload.get("_derived", {}), **derived.marks}
     if derived.native_turn_id is not None:
         payload["_native_turn_id"] = derived.native_turn_id
     return {
@@ -69,6 +69,22 @@ def event(row: Row, payload: dict[str, Any], derived: Derived, ordinal: int) -> 
         "call_id": derived.call_id,
         "payload": payload,
     }
+
+
+def _displaced(payload: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what an export's own keys would replace; what only looks like our marks leaves the payload."""
+    kept: dict[str, Any] = {
+        key: payload[key]
+        for key in OVERLAID
+        if key in payload and (payload[key] != fields[key] or type(payload[key]) is not type(fields[key]))
+    }
+    for key in ("_displaced", "_native_turn_id"):
+        if key in payload:
+            kept[key] = payload.pop(key)
+    marks = payload.get("_derived", {})
+    if not isinstance(marks, dict) or not _CORRELATION.isdisjoint(marks):
+        kept["_derived"] = payload.pop("_derived")
+    return kept
 
 
 def digest_payload(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
@@ -97,26 +113,29 @@ def digest_payload(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def stored_payload(exported: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Undo the overlay of an exported payload; return the stored one and whether its hash is proven.
+    """Undo the overlay of an exported payload; return the stored one, whole, and whether its hash is proven.
 
     A payload key that equalled the row's field leaves no trace in the export, so the recorded hash decides
     whether it was there.
     """
     displaced = exported.get("_displaced")
-    dropped = _OVERLAID | {"_displaced", "_native_turn_id"}
-    base: dict[str, Any] = {key: value for key, value in exported.items() if key not in dropped}
-    if isinstance(displaced, dict):
-        base.update({key: value for key, value in displaced.items() if key in _OVERLAID})
-    derived = base.pop("_derived", None)
+    base: dict[str, Any] = {key: value for key, value in exported.items() if key not in _WRITTEN}
+    derived = exported.get("_derived")
     if isinstance(derived, dict):
-        stored = {k: v for k, v in derived.items() if k not in ("turn_id", "call_id", "ambiguous")}
-        if stored:
-            base["_derived"] = stored
+        marks = {key: value for key, value in derived.items() if key not in _CORRELATION}
+        if marks:
+            base["_derived"] = marks
+    if isinstance(displaced, dict):
+        base.update({key: value for key, value in displaced.items() if key in _WRITTEN})
     wanted = exported.get("source_payload_hash")
     present = [key for key in OVERLAID if key in exported and key not in base]
-    for count in range(len(present) + 1):
+    encoded = stored(base)
+    if sha256_bytes(encoded) == wanted:
+        return base, True
+    # All combinations are tried; of a large payload, whose every try costs, one key at a time.
+    for count in range(1, len(present) + 1 if len(encoded) <= _FEW_BYTES else 2):
         for keys in combinations(present, count):
             candidate = base | {key: exported[key] for key in keys}
-            if sha256_bytes(dumps(candidate)) == wanted:
+            if sha256_bytes(stored(candidate)) == wanted:
                 return candidate, True
     return base, False

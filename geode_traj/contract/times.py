@@ -9,7 +9,7 @@ from typing import Final
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
-LAST: Final = (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC) - _EPOCH).total_seconds()
+END: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH).total_seconds() + 86_400
 _ISO: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:[Zz]|[+-]\d{2}:?\d{2})?", re.ASCII
 )
@@ -18,13 +18,7 @@ _ZONE: Final = re.compile(r"(?:[Zz]|[+-]\d{2}:?\d{2})\Z", re.ASCII)
 
 def is_calendar(seconds: object) -> bool:
     """Tell whether `seconds` is a finite number inside the years 1 to 9999."""
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        return False
-    return (
-        math.isfinite(seconds) and FIRST <= seconds <= LAST
-        if isinstance(seconds, float)
-        else (FIRST <= seconds <= LAST)
-    )
+    return isinstance(seconds, int | float) and not isinstance(seconds, bool) and FIRST <= seconds < END
 
 
 def iso(seconds: float) -> str:
@@ -40,7 +34,10 @@ def iso_seconds(seconds: float) -> str:
 
 
 def parse(text: str) -> tuple[float, bool] | None:
-    """Return (Unix seconds, whether a zone was given) of an ISO 8601 date-time, None when it is none."""
+    """Return (Unix seconds, whether a zone was given) of an ISO 8601 date-time, None when it is none.
+
+    A time that a zone puts outside the years 1 to 9999 is none either: it could not be written in UTC.
+    """
     if not _ISO.fullmatch(text):
         return None
     zoned = _ZONE.search(text) is not None
@@ -48,9 +45,5 @@ def parse(text: str) -> tuple[float, bool] | None:
         moment = datetime.fromisoformat(text.replace(",", ".").upper())
     except ValueError:
         return None
-    if not zoned:
-        moment = moment.replace(tzinfo=UTC)
-    try:
-        return (moment - _EPOCH) / timedelta(seconds=1), zoned
-    except OverflowError:
-        return None
+    seconds = ((moment if zoned else moment.replace(tzinfo=UTC)) - _EPOCH) / timedelta(seconds=1)
+    return (seconds, zoned) if is_calendar(seconds) else None

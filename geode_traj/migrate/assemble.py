@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from geode_traj.codec.canonical import dumps
-from geode_traj.codec.files import sha256_bytes
-from geode_traj.contract.bounds import MAX_BYTES, bound, within
+from geode_traj.contract.bounds import MAX_BYTES, Bodies, cut, within
 from geode_traj.contract.ids import COLUMN_BOUNDS, MAX_SESSION_ID, MAX_SOURCE, fit, foreign_event_id
 from geode_traj.migrate.plan import Planned
 from geode_traj.migrate.scrub import Scrubber
@@ -21,7 +20,6 @@ from geode_traj.model.event import Damaged, Event, Item, Loss, Session, Skipped
 from geode_traj.model.receipt import MigrateReceipt, SessionCount
 from geode_traj.store.imports import DamagedLine
 
-MEDIA_TYPE: Final = "application/json"
 MAX_LISTED_DAMAGE: Final = 10_000
 # Positions in a row's values, which follow `Row` without its id.
 SESSION: Final = 2
@@ -38,7 +36,7 @@ class Batch:
     """
 
     rows: list[list[Any]] = field(default_factory=list)
-    bodies: dict[str, list[tuple[str, bytes]]] = field(default_factory=dict)
+    bodies: dict[str, Bodies] = field(default_factory=dict)
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     size: int = 0
 
@@ -110,7 +108,9 @@ class Assembler:
             encoded = dumps(payload)
         event_id = event.event_id or self._own_id(event, columns[0])
         if len(encoded) > MAX_BYTES or not within(payload):
-            encoded = self._bound(event_id, payload)
+            encoded, bodies = cut(payload)
+            self.batch.bodies[event_id] = bodies
+            self.batch.size += sum(len(data) for _, data in bodies)
         self.batch.rows.append(
             [
                 event_id, when, columns[0], event.generation, columns[1], columns[2], columns[3], event.kind,
@@ -175,37 +175,6 @@ class Assembler:
     def _own_id(self, event: Event, session_id: str) -> str:
         key = event.key or str(event.line)
         return foreign_event_id(self._format, session_id, key, event.n, event.record_sha256)
-
-    def _bound(self, event_id: str, payload: dict[str, Any]) -> bytes:
-        """Cut a payload to the policy, keep what was cut as blobs, and return the cut payload's bytes."""
-        bounded, cuts = bound(payload)
-        if not cuts:
-            return dumps(bounded)
-        bodies = [(cut.pointer, dumps(cut.body)) for cut in cuts]
-        bounded["_blobs"] = [
-            {"pointer": pointer, "sha256": sha256_bytes(data), "bytes": len(data), "media_type": MEDIA_TYPE}
-            for pointer, data in bodies
-        ]
-        if len(dumps(bounded)) > MAX_BYTES:  # so many cuts that their list alone is too large: cut whole
-            return self._bound_whole(event_id, payload)
-        self.batch.bodies[event_id] = bodies
-        self.batch.size += sum(len(data) for _, data in bodies)
-        return dumps(bounded)
-
-    def _bound_whole(self, event_id: str, payload: dict[str, Any]) -> bytes:
-        data = dumps(payload)
-        digest = sha256_bytes(data)
-        self.batch.bodies[event_id] = [("", data)]
-        self.batch.size += len(data)
-        return dumps(
-            {
-                "_truncated": True,
-                "original_bytes": len(data),
-                "keys": sorted(payload)[:256],
-                "payload_hash": digest,
-                "_blobs": [{"pointer": "", "sha256": digest, "bytes": len(data), "media_type": MEDIA_TYPE}],
-            }
-        )
 
     def _damage(self, item: Damaged) -> None:
         receipt = self.receipt

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
 from geode_traj.codec.canonical import dumps
@@ -35,6 +36,7 @@ _KINDS: Final = {
 _RESERVED: Final = frozenset(
     "event ts seq session_id turn_id call_id model provider status text tool input summary".split()
 )
+_PLACED: Final = ("text", "tool", "input", "summary")
 _COLUMNS: Final = ("turn_id", "call_id", "model", "provider", "status")
 _NOT_PAYLOAD: Final = _RESERVED | OUR_MARKERS
 _ROLES: Final = {"message.user": "user", "message.assistant": "assistant"}
@@ -127,10 +129,8 @@ class _Reader:
         session, alias = self._session(row, name, number, sha256)
         kind = _KINDS.get(name, "legacy.imported")
         fields = {key: row[key] for key in row if key in OUR_MARKERS or key == "seq"}
-        payload = {
-            key: value for key, value in row.items() if key not in _RESERVED and key not in OUR_MARKERS
-        }
-        _place(kind, row, payload, fields)
+        payload = {key: value for key, value in row.items() if key not in _NOT_PAYLOAD}
+        places = _place(kind, row, payload, fields)
         legacy: dict[str, Any] = {
             "event": name,
             "line_number": number,
@@ -173,8 +173,8 @@ class _Reader:
             source="legacy_jsonl",
             event_id=legacy_event_id(session, number, sha256),
             aliases=(alias,) if alias else (),
-            escaped=tuple(read.escaped),
-            nonfinite=tuple(read.nonfinite),
+            escaped=places.escaped(read),
+            nonfinite=places.nonfinite(read),
         )
 
     def _session(self, row: dict[str, Any], name: str, number: int, sha256: str) -> tuple[str, str]:
@@ -211,48 +211,86 @@ def _reason(line: Line, data: bytes) -> str:
     return "not_json" if line.ended else "torn_tail"
 
 
-def _place(kind: str, row: dict[str, Any], payload: dict[str, Any], fields: dict[str, Any]) -> None:
+@dataclass(slots=True)
+class _Places:
+    """Where a row's values stand in the payload: {row key: pointer}; `inner` is `input` read as JSON."""
+
+    fields: dict[str, Any]
+    placed: dict[str, str] = field(default_factory=lambda: {"event": "/_legacy/event"})
+    inner: Tolerated | None = None
+
+    def escaped(self, read: Tolerated) -> tuple[str, ...]:
+        """Return the payload's pointers of mended strings."""
+        return self._pointers(read.escaped, self.inner.escaped if self.inner else [])
+
+    def nonfinite(self, read: Tolerated) -> tuple[str, ...]:
+        """Return the payload's pointers of numbers that are none."""
+        return self._pointers(read.nonfinite, self.inner.nonfinite if self.inner else [])
+
+    def _pointers(self, outer: list[str], inner: list[str]) -> tuple[str, ...]:
+        if not outer and not inner:
+            return ()
+        found: list[str] = []
+        for pointer in outer:
+            key, slash, rest = pointer[1:].partition("/")
+            heads = {self.placed[key]} if key in self.placed else set()
+            heads |= {f"/_legacy/fields/{key}"} if key in self.fields else set()
+            found += [head + slash + rest for head in sorted(heads) or [f"/{key}"]]
+            if slash and pointer[1:] in self.placed:
+                found.append(self.placed[pointer[1:]])
+        return (*found, *(self.placed["input"] + pointer for pointer in inner))
+
+
+def _place(kind: str, row: dict[str, Any], payload: dict[str, Any], fields: dict[str, Any]) -> _Places:
     """Give reserved keys the place this kind has for them; what has none goes into `fields`.
 
     Where the row has a key of the place's own name, that one stays, as in GEODE.
     """
-    places: tuple[tuple[str, str, Any], ...] = ()
+    places = _Places(fields)
+    given: list[tuple[str, str, Any]] = []  # name in the payload, where in the row, value
     if kind in _ROLES:
-        text = row.get("text")
-        nested = payload.get("payload")
+        text, nested = row.get("text"), payload.get("payload")
         if text is None and isinstance(nested, dict):
-            text = nested.get("text")
-        places = (("content", "text", "" if text is None else text),)
+            given = [("content", "payload/text", nested.get("text"))]
+        else:
+            given = [("content", "text", text)]
+        given = [(place, origin, "" if value is None else value) for place, origin, value in given]
     elif kind == "tool.called":
-        places = (("tool", "tool", _text(row.get("tool"))), ("arguments", "input", _arguments(row, fields)))
+        given = [("tool", "tool", _text(row.get("tool")))]
+        if "arguments" not in payload:
+            given.append(("arguments", "input", _arguments(row, places)))
     elif kind == "tool.completed":
-        places = (("tool", "tool", _text(row.get("tool"))), ("summary", "summary", _text(row.get("summary"))))
-    for key in ("text", "tool", "input", "summary"):
-        if key in row and not any(
-            key == origin and place not in payload and (value == row[key] or key == "input")
-            for place, origin, value in places
-        ):
-            fields[key] = row[key]
-    for place, _, value in places:
-        payload.setdefault(place, value)
+        given = [("tool", "tool", _text(row.get("tool"))), ("summary", "summary", _text(row.get("summary")))]
+    given = [one for one in given if one[0] not in payload]
+    whole = {origin for _, origin, value in given if origin == "input" or value == row.get(origin)}
+    fields.update({key: row[key] for key in _PLACED if key in row and key not in whole})
+    for place, origin, value in given:
+        payload[place] = value
+        places.placed.setdefault(origin, f"/{place}")
+    return places
 
 
-def _arguments(row: dict[str, Any], fields: dict[str, Any]) -> Any:
+def _arguments(row: dict[str, Any], places: _Places) -> Any:
     """Return a call's arguments; the text stays in `fields` too where parsing it would lose something."""
     given = row.get("input")
     if isinstance(given, dict):
         return given
     if not isinstance(given, str):
         if given is not None:
-            fields["input"] = given
+            places.fields["input"] = given
+            places.placed["input"] = "/_legacy/fields/input"
         return {}
     try:
-        read = tolerant(given.encode())
+        places.inner = read = tolerant(given.encode())
     except (ValueError, RecursionError):
+        places.placed["input"] = "/arguments/_legacy_fragment"
         return {"_legacy_fragment": given}
     if read.duplicates or read.nonfinite or read.escaped:
-        fields["input"] = given
-    return read.value if isinstance(read.value, dict) else {"_value": read.value}
+        places.fields["input"] = given
+    if isinstance(read.value, dict):
+        return read.value
+    places.placed["input"] = "/arguments/_value"
+    return {"_value": read.value}
 
 
 def _text(value: Any) -> str:

@@ -13,21 +13,18 @@ import jiter
 from backports import zstd
 
 from geode_traj.codec.files import sha256_bytes
+from geode_traj.contract.bounds import MEDIA_TYPE, Bodies
 from geode_traj.errors import DataError
 from geode_traj.store.schema import has_table
 
-MEDIA_TYPE_JSON = "application/json"
 
-
-def write(
-    connection: sqlite3.Connection, event_id: str, session_id: str, bodies: list[tuple[str, bytes]]
-) -> None:
-    """Keep the JSON bodies of one event: (pointer, canonical bytes) pairs."""
+def write(connection: sqlite3.Connection, event_id: str, session_id: str, bodies: Bodies) -> None:
+    """Keep the bodies of one event."""
     for pointer, data in bodies:
         digest = sha256_bytes(data)
         connection.execute(
             "INSERT OR IGNORE INTO traj_blobs (sha256, bytes, media_type, zstd) VALUES (?, ?, ?, ?)",
-            (digest, len(data), MEDIA_TYPE_JSON, zstd.compress(data)),
+            (digest, len(data), MEDIA_TYPE, zstd.compress(data)),
         )
         connection.execute(
             "INSERT OR IGNORE INTO traj_blob_refs (event_id, session_id, pointer, sha256)"
