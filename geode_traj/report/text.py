@@ -20,7 +20,7 @@ def render(report: Report) -> Iterator[str]:
         yield f"{clip(entry.name, 200)}: {neutralise(entry.headline)}"
         ranked = sorted(entry.findings, key=lambda found: (_ORDER[found.severity], found.code, found.message))
         for (severity, code, message), group in groupby(ranked, key=_same):
-            yield from _finding(severity, code, message, list(group))
+            yield from _finding(severity, code, message, list(group), entry.name)
     if len(report.entries) != 1:
         yield "  ".join(f"{name} {count}" for name, count in report.summary.items()) or "nothing found"
 
@@ -29,10 +29,10 @@ def _same(found: Finding) -> tuple[str, str, str]:
     return found.severity, found.code, found.message
 
 
-def _finding(severity: str, code: str, message: str, group: list[Finding]) -> Iterator[str]:
+def _finding(severity: str, code: str, message: str, group: list[Finding], name: str) -> Iterator[str]:
     times = f" ({len(group)} times)" if len(group) > 1 else ""
     yield f"  {severity:<7} {code}  {clip(message, 300)}{times}"
-    places = [text for text in (_place(found.place) for found in group) if text]
+    places = [text for text in (_place(found.place, name) for found in group) if text]
     if places:
         more = f" and {len(places) - MAX_PLACES} more" if len(places) > MAX_PLACES else ""
         yield f"          at {'; '.join(places[:MAX_PLACES])}{more}"
@@ -40,8 +40,9 @@ def _finding(severity: str, code: str, message: str, group: list[Finding]) -> It
         yield f"          hint: {group[0].hint}"
 
 
-def _place(place: Place) -> str:
-    parts = []
+def _place(place: Place, name: str) -> str:
+    """Say where, leaving out the file that the entry is about."""
+    parts = [clip(place.file, 120)] if place.file and place.file != name else []
     if place.ordinal is not None:
         parts.append(f"event {place.ordinal}")
     if place.line is not None:

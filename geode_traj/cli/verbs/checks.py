@@ -10,7 +10,7 @@ from geode_traj.jobs.pages import all_pages
 
 @click.command()
 def command() -> int:
-    """List the codes of all checks and findings; `explain CODE` tells more."""
+    """List all checks and findings by code."""
     rows = [(page.code, page.severity, page.title) for page in all_pages().values() if page.is_finding]
     table([("CODE", "SEVERITY", "WHAT"), *rows])
     return 0

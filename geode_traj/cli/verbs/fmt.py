@@ -9,7 +9,7 @@ import click
 from geode_traj.cli.options import PATH
 from geode_traj.cli.output import error_line, say
 from geode_traj.codec.text import clip
-from geode_traj.errors import EXIT_FINDINGS, EXIT_NO_INPUT, TrajError, worst_exit
+from geode_traj.errors import EXIT_FINDINGS, TrajError, WorldError, worst_exit
 from geode_traj.jobs import fmt
 from geode_traj.jobs.verify_files import files
 
@@ -18,9 +18,9 @@ from geode_traj.jobs.verify_files import files
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 @click.option("--check", is_flag=True, help="Change nothing; name the files that would change.")
 def command(paths: tuple[Path, ...], check: bool) -> int:
-    """Rewrite trajectory files as line-framed canonical JSON: one event a line, keys sorted.
+    """Rewrite trajectory files in canonical form.
 
-    Any JSON layout is read; values stay as they are, so a file verifies as before.
+    Line-framed JSON: one event a line, keys sorted. Any JSON layout is read; values stay as they are, so a file verifies as before.
 
     Exit: 1 a file is not canonical (--check), 3 unreadable, 5 no file matched.
     """
@@ -37,4 +37,6 @@ def command(paths: tuple[Path, ...], check: bool) -> int:
         if changed:
             say(f"{'would rewrite' if check else 'rewrote'} {clip(str(path), 200)}")
             codes += [EXIT_FINDINGS] if check else []
-    return worst_exit(codes if found else [EXIT_NO_INPUT])
+    if not found:
+        raise WorldError("TE104")
+    return worst_exit(codes)

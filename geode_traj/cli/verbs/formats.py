@@ -10,7 +10,7 @@ from geode_traj.sources.base import all_sources
 
 @click.command()
 def command() -> int:
-    """List the transcript formats that migrate reads and the forms that export writes."""
+    """List the formats that are read and written."""
     rows = [("reads", source.name, source.reads) for source in all_sources().values()]
     rows.append(("writes", "geode", "geode.trajectory@1, line-framed canonical JSON"))
     table([("", "NAME", "WHAT"), *rows])

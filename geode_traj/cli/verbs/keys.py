@@ -16,7 +16,10 @@ from geode_traj.contract.kinds import RELEASE
 
 @click.group()
 def command() -> None:
-    """Make and show the Ed25519 keys that sign releases; ssh-keygen and ssh-add take them too."""
+    """Make and show signing keys.
+
+    Ed25519 keys in OpenSSH's format: ssh-keygen and ssh-add take them too.
+    """
 
 
 @command.command()

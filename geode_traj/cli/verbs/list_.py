@@ -26,7 +26,10 @@ from geode_traj.store.events import SessionSummary
 def command(
     store: Path, status: str | None, source: str | None, since: str | None, quiet: bool, form: str
 ) -> int:
-    """List the sessions in the store: how they stand, their span, how many events."""
+    """List the sessions of the store.
+
+    How they stand (ended, attested, open), their span, how many events, from which sources.
+    """
     after = moment(since, "--since")
     with opening.open_reader(store) as connection:
         found = [

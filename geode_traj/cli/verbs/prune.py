@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from geode_traj.cli.options import PATH, store_option
-from geode_traj.cli.output import note, say
+from geode_traj.cli.output import error_line, note, say
 from geode_traj.codec.text import clip
 from geode_traj.contract.times import iso
-from geode_traj.errors import EXIT_PARTIAL
+from geode_traj.errors import EXIT_PARTIAL, worst_exit
 from geode_traj.jobs import prune as job
 from geode_traj.store import opening
 from geode_traj.store.retention import RETENTION_DAYS
@@ -23,12 +23,13 @@ from geode_traj.store.retention import RETENTION_DAYS
 @click.option("--export-to", type=PATH, help="Export and verify each session into this folder first.")
 @click.option("--yes", is_flag=True, help="Delete; without it the sessions are only listed.")
 def command(store: Path, retention_days: float, export_to: Path | None, yes: bool) -> int:
-    """Delete sessions that ended explicitly and are past retention; without --yes, list them.
+    """Delete ended sessions past retention, exported first.
 
-    Their receipts, blobs and damaged lines go too, and the database files are rewritten so that no text
+    Only sessions that ended explicitly; without --yes they are listed. Their receipts, blobs and damaged lines go too, and the database files are rewritten so that no text
     stays. With --export-to nothing is deleted that did not export and verify.
 
-    Exit: 3 some sessions could not be exported and stay.
+    Exit: 3 some sessions could not be exported and stay, or no store; 11 the store is busy, or a reader keeps
+    what was deleted in SQLite's log.
     """
     cutoff = time.time() - retention_days * 86_400
     if not yes:
@@ -39,12 +40,16 @@ def command(store: Path, retention_days: float, export_to: Path | None, yes: boo
         note(f"{len(found)} session(s) past retention; nothing deleted without --yes")
         return 0
     done = job.prune(store, cutoff, export_to)
-    for one in done:
+    for one in done.sessions:
         _line("deleted" if one.deleted else "kept", one)
-    kept = [one for one in done if not one.deleted]
-    rows = sum(one.session.events for one in done if one.deleted)
-    note(f"{len(done) - len(kept)} session(s), {rows} event(s) deleted; {len(kept)} kept")
-    return EXIT_PARTIAL if kept else 0
+    kept = [one for one in done.sessions if not one.deleted]
+    rows = sum(one.session.events for one in done.sessions if one.deleted)
+    note(f"{len(done.sessions) - len(kept)} session(s), {rows} event(s) deleted; {len(kept)} kept")
+    codes = [EXIT_PARTIAL] if kept else []
+    if done.held is not None:
+        error_line(done.held)
+        codes.append(done.held.exit_code)
+    return worst_exit(codes)
 
 
 def _line(word: str, one: job.Pruned) -> None:

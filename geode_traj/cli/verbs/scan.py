@@ -30,9 +30,9 @@ def command(
     form: str,
     output: Path | None,
 ) -> int:
-    """Scan files, or all files of folders, for secrets and personal data.
+    """Scan files for secrets and personal data.
 
-    JSON and JSON lines are read by their strings and keys, anything else as text. No report holds a secret or
+    Of folders, every file. JSON and JSON lines are read by their strings and keys, anything else as text. No report holds a secret or
     a part of one: equal values share a number (v1, v2, …).
 
     Exit: 1 a finding reaches --fail-on, 3 something could not be scanned, 5 no file matched.

@@ -13,7 +13,10 @@ from geode_traj.codec import schema
 @click.command()
 @click.argument("name", required=False)
 def command(name: str | None) -> int:
-    """Print a JSON schema (Draft 2020-12) by its name; without one, list the names."""
+    """Print a packaged JSON schema, or list their names.
+
+    Draft 2020-12. Additions only: a later version of a shape has every key of an earlier one.
+    """
     if name is None:
         for known in schema.names():
             say(known)

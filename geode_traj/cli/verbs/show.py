@@ -26,7 +26,9 @@ from geode_traj.verify.engine import unreadable
 @store_option()
 @format_option("text", "json")
 def command(what: str, store: Path, form: str) -> int:
-    """Show a session of the store, or a trajectory file: head, counts, completeness, findings.
+    """Show a session or a trajectory file at a glance.
+
+    Head, counts, completeness, findings.
 
     A name that is an existing file is that file. What is printed is safe for a terminal.
     """

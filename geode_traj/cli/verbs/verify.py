@@ -24,9 +24,9 @@ from geode_traj.verify import Verified, verify_bytes
 def command(
     paths: tuple[Path, ...], require: Require | None, require_native_ids: bool, form: str, output: Path | None
 ) -> int:
-    """Verify geode.trajectory@1 files; of folders, every *.json. - is stdin.
+    """Verify trajectory files, every claim recomputed.
 
-    Ids, ordinals, correlation, pairing, payloads and every claim of `integrity` are recomputed; all findings
+    Of folders, every *.json; - is stdin. Ids, ordinals, correlation, pairing, payloads and every claim of `integrity` are recomputed; all findings
     are reported.
 
     Exit: 1 false claims or not complete as required, 3 unreadable, 5 no file matched.
