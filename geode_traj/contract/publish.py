@@ -142,6 +142,10 @@ class Publication:
         """Return the 64 hex digits that stand for a digest of private bytes."""
         return self._mac("digest", digest)
 
+    def salt(self, data: bytes) -> str:
+        """Return 64 hex digits that make a digest over `data` and them tell nothing of `data`."""
+        return self._mac("salt", sha256_bytes(data))
+
     def _mac(self, use: str, text: str) -> str:
         message = use.encode() + b"\0" + text.encode("utf-8", "surrogatepass")
         return hmac.digest(self._key, message, hashlib.sha256).hex()

@@ -99,6 +99,10 @@ class ReleaseRedactor:
         """Return the name under which a trajectory may be published: its own, if nothing is found in it."""
         return f"trajectory-{self._publication.identifier(name)[:12]}.json" if self._private(name) else name
 
+    def salt(self, data: bytes) -> str:
+        """Return what to put beside private digests in a file whose own digest is published."""
+        return self._publication.salt(data)
+
     def survey(self, candidate: Path) -> Survey:
         """Learn what a candidate holds; raise `DataError` TE303 unless it verifies."""
         require_verified(candidate, candidate.name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from geode_traj.scan import fields
@@ -20,11 +21,13 @@ from geode_traj.scan.rules import Ruleset
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _PLACEHOLDER: Final = re.compile(r"\[REDACTED:([a-z0-9_]{1,64}):([1-9][0-9]{0,8})\]")
+_LONGEST: Final = len(placeholder("x" * 64, 999_999_999))
 _INDEX: Final = re.compile(r"[0-9]{1,9}")
 _STANDING: Final = {HOME_NAME: "absolute_home", fields.MARKER: "sensitive_field"}
 # Columns that an import redacts too; an event lists only what stands in its payload.
 _COLUMNS: Final = ("model", "provider", "status")
-_EARLIER: Final = "earlier"
+# Begins the rule and the value of what is found again: no rule's name and no secret begins so.
+_EARLIER: Final = "\0earlier "
 
 # The text an entry speaks of: the pointer of the leaf, or of the object that has the key; the text itself.
 _Place = tuple[str, str]
@@ -55,17 +58,15 @@ class Renumberer(Redactor):
         self._renamed.clear()
         self.earlier.clear()
         redacted, done = self.redact(payload)
+        for place, told in enumerate(done):
+            if told.rule.startswith(_EARLIER):
+                done[place] = replace(told, rule=told.rule.removeprefix(_EARLIER))
+                self.earlier.add(done[place])
         return redacted, done
 
     def _edited(self, text: str, pointer: str, name: str, *, damaged: bool = False) -> Any:
-        self._listing.pending = self._listed.get((self._origin(pointer), text), [])
+        self._listing.pending = self._listed.get((self._origin(pointer), text), ())
         return super()._edited(text, pointer, name, damaged=damaged)
-
-    def _told(self, mark: Any, pointer: str, *, in_key: bool) -> Redaction:
-        told = super()._told(mark, pointer, in_key=in_key)
-        if mark.span.view == _EARLIER:
-            self.earlier.add(told)
-        return told
 
     def _keys(
         self, item: dict[str, Any], pointer: str, out: dict[str, Any], done: list[Redaction]
@@ -78,10 +79,10 @@ class Renumberer(Redactor):
         for key, value in item.items():
             if self.scanner.is_sensitive(key) and key in out and fields.already(value):
                 where = f"{pointer}/{escape(key)}"
-                for span in self._listed.get((self._origin(where), value), []):
-                    told = Redaction(where, span.start, span.end, span.rule, span.cls, UNNUMBERED)
-                    self.earlier.add(told)
-                    done.append(told)
+                done += (
+                    Redaction(where, span.start, span.end, span.rule, span.cls, UNNUMBERED)
+                    for span in self._listed.get((self._origin(where), value), [])
+                )
         return members
 
     def _origin(self, pointer: str) -> str:
@@ -98,11 +99,11 @@ class Renumberer(Redactor):
 class _Listing(Scanner):
     """A scanner that finds, once, what it is told beforehand, where nothing else is found."""
 
-    pending: list[Span]
+    pending: Iterable[Span] = ()
 
     def find(self, text: str, key: str = "", *, damaged: bool = False) -> list[Span]:
         found = super().find(text, key, damaged=damaged)
-        told, self.pending = getattr(self, "pending", []), []
+        told, self.pending = self.pending, ()
         return sorted([*found, *uncovered(found, told)], key=lambda span: span.start) if told else found
 
 
@@ -142,15 +143,13 @@ def _resolve(payload: dict[str, Any], entry: dict[str, Any]) -> tuple[_Place, Sp
     value = _at(payload, pointer)
     if entry.get("in_key"):
         value, pointer = (None if value is None else _unescaped(last)), above
-    if not isinstance(value, str) or not 0 <= start < end <= len(value):
+    if not isinstance(value, str) or not 0 <= start < end <= min(len(value), start + _LONGEST):
         return None
     text = value[start:end]
     standing = _STANDING.get(text) == cls and n == UNNUMBERED
     if not standing and (not _PLACEHOLDER.fullmatch(text) or text != placeholder(cls, n)):
         return None
-    # Not the text of any value: no secret begins with a control character.
-    value_of = f"\0{_EARLIER} {n}"
-    span = Span(start, end, rule, cls, "high", view=_EARLIER, value=value_of, blob=not standing)
+    span = Span(start, end, _EARLIER + rule, cls, "high", value=f"{_EARLIER}{n}", blob=not standing)
     return (pointer, value), span
 
 

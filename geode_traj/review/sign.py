@@ -3,7 +3,7 @@
     candidate/NAME     the private bytes that were reviewed, unchanged
     redacted/NAME      their published form
     findings.jsonl     what was found: place in the published form, class, value number; never a value
-    signoff.json       the reviewer's statement, bound to the digests of all of these
+    signoff.json       the reviewer's statement, bound to the digests of all of these; private as they are
     key                the private key of this review (0600), unless one was given; never part of a release
 
 One review folder becomes one release: its files share ids, value numbers and the key.
@@ -18,7 +18,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,9 +74,14 @@ class SignOff:
     findings_sha256: str
     ruleset: str
     ruleset_sha256: str
+    salt: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return `signoff.json` (schema geode-traj.signoff@1); there is no policy file yet to bind."""
+        """Return `signoff.json` (schema geode-traj.signoff@1); there is no policy file yet to bind.
+
+        A release names this file's digest. The file holds digests of candidates, so the salt makes sure that
+        its own digest confirms no guess at what they hold.
+        """
         return {
             "schema_id": SCHEMA,
             "review": self.review.to_json(),
@@ -86,6 +91,7 @@ class SignOff:
             "ruleset": self.ruleset,
             "ruleset_sha256": self.ruleset_sha256,
             "tool": {"name": "geode-traj", "version": __version__},
+            "salt": self.salt,
         }
 
 
@@ -128,14 +134,10 @@ def sign(
             write_new(folder / KEY, [secret.hex().encode(), b"\n"], mode=0o600)
         names = _copy(trajectories, folder / CANDIDATE, redactor)
         files = _redact(names, folder, redactor)
-        signed = SignOff(
-            out,
-            review,
-            files,
-            sha256_file(folder / FINDINGS)[0],
-            redactor.ruleset.name,
-            redactor.ruleset.digest,
-        )
+        rules = redactor.ruleset
+        findings = sha256_file(folder / FINDINGS)[0]
+        signed = SignOff(out, review, files, findings, rules.name, rules.digest)
+        signed = replace(signed, salt=redactor.salt(dumps(signed.to_json())))
         write_new(folder / SIGNOFF, [dumps(signed.to_json()), b"\n"])
     return signed
 

@@ -141,6 +141,17 @@ def test_makes_a_key_when_none_is_given_and_takes_it_again(build):
             assert name == "key" or (secret not in data and secret.hex().encode() not in data)
 
 
+def test_the_digest_of_a_signoff_confirms_no_guess(build):
+    """A release names it; who guesses the candidate knows all of the file but the salt."""
+    docs = {"one.json": build.doc([build.event({"content": make("email")})])}
+    first = signed(build, docs).to_json()
+    again = signed(build, docs, "again").to_json()
+    other = signed(build, docs, "other", key=build.key[::-1]).to_json()
+    assert first == again
+    assert {key for key in first if first[key] != other[key]} == {"files", "salt"}
+    assert first["salt"] not in (build.folder.parent / "review/redacted/one.json").read_text()
+
+
 def test_files_of_one_review_share_ids_and_numbers_in_any_order(build):
     token, other = make("github_token"), make("github_oauth")
     one = build.doc([build.event({"content": token}, id="first-event")], trajectory_id="one")
