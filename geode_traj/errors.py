@@ -104,6 +104,9 @@ CODES: Final[dict[str, ErrorCode]] = {
     "TE312": ErrorCode(EXIT_REFUSED, "not signed: {why}", "run `release sign` first"),
     "TE313": ErrorCode(EXIT_REFUSED, "derived ids: {why}", "leave --require-native-ids out to allow them"),
     "TE314": ErrorCode(EXIT_REFUSED, "{what} does not fit: {why}", "see the record contract's bounds"),
+    "TE315": ErrorCode(
+        EXIT_REFUSED, "session {session} has ended already", "`show` it; only a later start opens it again"
+    ),
     # TE4xx: integrity
     "TE401": ErrorCode(
         EXIT_INTEGRITY, "{what} does not match: {why}", "the bytes changed since they were recorded"

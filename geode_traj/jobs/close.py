@@ -33,7 +33,7 @@ def close(
     """Append a `session.ended` event with source `attestation` to each session, one transaction each.
 
     Who, when (`at`, Unix seconds) and why stand in the payload. `Closed.error` is `WorldError` TE504 for an
-    unknown session, `DataError` TE314 for one that has ended. Raises `WorldError` TE101 for an empty or
+    unknown session, `DataError` TE315 for one that has ended. Raises `WorldError` TE101 for an empty or
     over-long text, TE503 where there is no store. `dry_run` tells the same and writes nothing.
     """
     for name, text in (("--by", by), ("--reason", reason)):
@@ -57,8 +57,7 @@ def _closed(
     if last is None:
         return Closed(session_id, error=WorldError("TE504", session=session_id))
     if last.kind == "session.ended":
-        what = f"session {session_id}"
-        return Closed(session_id, error=DataError("TE314", what=what, why="it has ended already"))
+        return Closed(session_id, error=DataError("TE315", session=session_id))
     values = _end(last, {"attested_by": by.strip(), "attested_at": at, "reason": reason.strip()}, at)
     if write:
         events.insert(connection, [list(values)[1:]])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geode_traj.errors import WorldError
+from geode_traj.jobs.prune import scrubbed
 from geode_traj.store import blobs, events, imports, opening, retention
 from geode_traj.store.schema import has_table
 
@@ -17,12 +18,12 @@ _OTHERS = ("sessions", "messages", "hook_events")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the store holds of a session: events, damaged lines, bodies kept whole; other tables naming it."""
+    """What the store holds of a session: events, damaged lines, blobs; other tables naming it."""
 
     session_id: str
     events: int
     damaged: int
-    bodies: int
+    blobs: int
     elsewhere: tuple[str, ...] = ()
 
     @property
@@ -60,9 +61,15 @@ def _names(connection: sqlite3.Connection, table: str, session_id: str) -> bool:
     return "session_id" in columns and connection.execute(query, (session_id,)).fetchone() is not None
 
 
-def erase(store: Path, found: Iterable[Found]) -> None:
-    """Delete sessions with their receipts, bodies and damaged lines, and rewrite the database files."""
+def erase(store: Path, found: Iterable[Found]) -> WorldError | None:
+    """Delete sessions with their receipts, blobs and damaged lines, and rewrite the database files.
+
+    Returns `WorldError` TE501 where they are deleted but a reader keeps their text in SQLite's log.
+    """
     ids = [one.session_id for one in found if one.error is None]
-    if ids:
-        with opening.open_writer(store) as connection:
-            retention.erase(connection, ids)
+    if not ids:
+        return None
+    with opening.open_writer(store) as connection:
+        with opening.transaction(connection):
+            retention.delete(connection, ids)
+        return scrubbed(store, connection)

@@ -31,7 +31,15 @@ def listed(connection: sqlite3.Connection, cutoff: float) -> list[Pruned]:
     return [Pruned(session) for session in retention.expired(connection, cutoff)]
 
 
-def prune(store: Path, cutoff: float, export_to: Path | None) -> list[Pruned]:
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a prune did; `held` is `WorldError` TE501 where a reader keeps deleted text in SQLite's log."""
+
+    sessions: list[Pruned]
+    held: WorldError | None
+
+
+def prune(store: Path, cutoff: float, export_to: Path | None) -> Outcome:
     """Delete the sessions that ended before `cutoff` (Unix seconds); with `export_to`, only what exported.
 
     Each export is verified from its bytes and durable, folder included, before anything is deleted. The
@@ -46,9 +54,7 @@ def prune(store: Path, cutoff: float, export_to: Path | None) -> list[Pruned]:
     with opening.open_reader(store) as reader:
         expired = retention.expired(reader, cutoff)
         done = [_exported(reader, session, export_to) for session in expired]
-    if not done:
-        return []
-    if export_to is not None:
+    if export_to is not None and done:
         sync_folder(export_to)
     with opening.open_writer(store) as connection:
         with opening.transaction(connection):
@@ -61,10 +67,19 @@ def prune(store: Path, cutoff: float, export_to: Path | None) -> list[Pruned]:
                 if one.kept_because is None and (one.session.session_id, one.session.events) in still
             ]
             retention.delete(connection, [one.session.session_id for one in ready])
-        if ready:
-            retention.scrub(connection)
+        held = scrubbed(store, connection) if ready else None
     deleted = {one.session.session_id for one in ready}
-    return [_outcome(one, one.session.session_id in deleted) for one in done]
+    return Outcome([_outcome(one, one.session.session_id in deleted) for one in done], held)
+
+
+def scrubbed(store: Path, connection: sqlite3.Connection) -> WorldError | None:
+    """Rewrite the files after a deletion; return an error of that, since the deletion stands all the same."""
+    try:
+        with opening.translated(store):
+            retention.scrub(connection)
+    except WorldError as error:
+        return error
+    return None
 
 
 def _exported(connection: sqlite3.Connection, session: Expired, folder: Path | None) -> Pruned:
@@ -77,7 +92,7 @@ def _exported(connection: sqlite3.Connection, session: Expired, folder: Path | N
         else:
             export_file(connection, [session.session_id], path)
     except TrajError as error:
-        return Pruned(session, kept_because=str(error), code=error.code)
+        return Pruned(session, kept_because=error.message, code=error.code)
     return Pruned(session, export=path)
 
 

@@ -55,10 +55,12 @@ def command(
         note(f"error {receipt.code}: {neutralise(receipt.reason or '')} ({neutralise(receipt.source)})")
     if done.damaged:
         note(f"{done.damaged} damaged line(s) were kept beside the events")
-    say(
-        f"Recognized {done.events} event(s) from {done.files} file(s) in {neutralise(str(store.resolve()))}. "
-        "Duplicate source digests were not reinserted; sources were not modified."
-    )
+    if done.files:
+        where = neutralise(str(store.resolve()))
+        say(
+            f"Recognized {done.events} event(s) from {done.files} file(s) in {where}. "
+            "Duplicate source digests were not reinserted; sources were not modified."
+        )
     if done.refused:
         return EXIT_USAGE
     return EXIT_FINDINGS if done.failed else 0

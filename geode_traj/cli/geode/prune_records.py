@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from geode_traj.cli.geode.common import geode_verb, sessions_dir_option
-from geode_traj.cli.output import say
+from geode_traj.cli.output import error_line, say
 
 
 @geode_verb("prune-records", "prune")
@@ -23,7 +23,9 @@ def command(retention_days: int, folder: Path) -> int:
 
     store = folder / "sessions.db"
     cutoff = time.time() - min(retention_days, 10**9) * 86_400
-    done = prune(store, cutoff, None) if store.exists() else []
-    rows = sum(one.session.events for one in done if one.deleted)
+    done = prune(store, cutoff, None) if store.exists() else None
+    rows = sum(one.session.events for one in done.sessions if one.deleted) if done else 0
     say(f"Pruned {rows} terminal session event row(s).")
+    if done and done.held is not None:
+        error_line(done.held)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from geode_traj.cli.output import note, say
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import write_new
 from geode_traj.codec.text import clip
-from geode_traj.errors import EXIT_FINDINGS, EXIT_NO_INPUT, EXIT_PARTIAL, worst_exit
+from geode_traj.errors import EXIT_FINDINGS, EXIT_NO_INPUT, EXIT_PARTIAL, WorldError, worst_exit
 from geode_traj.migrate.apply import apply
 from geode_traj.migrate.plan import Plan, plan
 from geode_traj.model.receipt import MigrateReceipt
@@ -47,6 +48,8 @@ def command(
 
     Exit: 1 lines were damaged, 3 a source failed or was refused, 5 nothing to import.
     """
+    if receipts is not None and os.path.lexists(receipts):  # before the work they account for is done
+        raise WorldError("TE601", path=receipts.name, place=str(receipts))
     planned = plan(sources, store, format_name=None if form == "auto" else form, session_id=session_id)
     if dry_run:
         return _show_plan(planned, store)
@@ -76,7 +79,8 @@ def _show(receipt: MigrateReceipt) -> None:
     name = clip(receipt.source, 200)
     if receipt.status not in ("imported", "extended"):
         code = f" {receipt.code}" if receipt.code else ""
-        say(f"{receipt.status:<9}{code} {name}: {clip(receipt.reason or '', 300)}")
+        reason = (receipt.reason or "").removeprefix(f"{receipt.source}: ")
+        say(f"{receipt.status:<9}{code} {name}: {clip(reason, 300)}")
         return
     redacted = sum(session.redactions.total() for session in receipt.sessions.values())
     counted = (

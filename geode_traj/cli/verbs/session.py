@@ -61,25 +61,28 @@ def close(ids: tuple[str, ...], store: Path, by: str, reason: str, dry_run: bool
 def erase(ids: tuple[str, ...], store: Path, yes: bool) -> int:
     """Erase sessions without trace; without --yes, say what would go.
 
-    Events, kept bodies, damaged lines and receipts go, and the database files are rewritten so that no text
+    Events, blobs, damaged lines and receipts go, and the database files are rewritten so that no text
     stays. Nothing is exported first, and nothing brings it back but its source.
 
-    Exit: 3 no such session or no store, 11 the store is busy.
+    Exit: 3 no such session or no store, 11 the store is busy, or a reader keeps what was erased in SQLite's
+    log.
     """
     found = erasing.look(store, ids)
     codes = []
-    if yes:
-        erasing.erase(store, found)
+    held = erasing.erase(store, found) if yes else None
     for one in found:
         error = one.error
         if error is not None:
             error_line(error)
             codes.append(error.exit_code)
             continue
-        what = f"{one.events} event(s), {one.damaged} damaged line(s), {one.bodies} kept body(s)"
+        what = f"{one.events} event(s), {one.damaged} damaged line(s), {one.blobs} blob(s)"
         say(f"{'erased' if yes else 'would erase'} {clip(one.session_id, 128)}: {what}")
         if one.elsewhere:
             note(f"  left alone: GEODE's own table(s) {', '.join(one.elsewhere)} name it too")
+    if held is not None:
+        error_line(held)
+        codes.append(held.exit_code)
     if not yes:
         note("nothing was erased without --yes")
     return worst_exit(codes)
