@@ -7,7 +7,6 @@ import io
 import os
 import pkgutil
 import sys
-import traceback
 from typing import Any
 
 import click
@@ -47,6 +46,9 @@ def root(ctx: click.Context) -> None:
 
     migrate → list/show → export → verify → scan → review → release stage/sign/publish/check.
     Results go to stdout, everything else to stderr. `geode-traj explain CODE` tells what a code means.
+
+    Exit codes: 0 done, 1 findings or incomplete, 2 usage, 3 partly done, 4 refused, 5 no input, 6 unknown
+    signer, 10 integrity, 11 the store is busy, 12 the output exists, 70 a bug, 130 interrupted.
     """
 
 
@@ -84,6 +86,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _report_bug(error: Exception) -> None:
     """Print a report to paste: where it happened, never a value."""
+    import traceback
+
     note(f"internal error TE199: {type(error).__name__}; this is a bug. Please report the following:")
     note(f"  geode-traj {__version__}, Python {sys.version.split()[0]}, {sys.platform}")
     for frame in traceback.extract_tb(error.__traceback__)[-8:]:

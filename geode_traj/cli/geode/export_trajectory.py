@@ -27,7 +27,7 @@ def command(
 ) -> int:
     """Export one session as geode.trajectory@1.
 
-    Exit: 1 the session has no events.
+    Exit: 1 the session has no events, 3 the file cannot be written.
     """
     from geode_traj.export import references
     from geode_traj.jobs.exporting import export_file

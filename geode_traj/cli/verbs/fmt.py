@@ -20,7 +20,8 @@ from geode_traj.jobs.verify_files import files
 def command(paths: tuple[Path, ...], check: bool) -> int:
     """Rewrite trajectory files in canonical form.
 
-    Line-framed JSON: one event a line, keys sorted. Any JSON layout is read; values stay as they are, so a file verifies as before.
+    Line-framed JSON: one event a line, keys sorted. Any JSON layout is read; values stay as they are, so a
+    file verifies as before.
 
     Exit: 1 a file is not canonical (--check), 3 unreadable, 5 no file matched.
     """

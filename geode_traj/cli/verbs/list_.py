@@ -29,6 +29,8 @@ def command(
     """List the sessions of the store.
 
     How they stand (ended, attested, open), their span, how many events, from which sources.
+
+    Exit: 3 no store, 4 a newer version wrote it.
     """
     after = moment(since, "--since")
     with opening.open_reader(store) as connection:

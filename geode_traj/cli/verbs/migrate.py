@@ -46,7 +46,8 @@ def command(
     Formats are told by content. The same bytes are imported once; of a grown file only what is new. Secrets
     are redacted before anything is stored, and sources are never changed.
 
-    Exit: 1 lines were damaged, 3 a source failed or was refused, 5 nothing to import.
+    Exit: 1 lines were damaged, 3 a source failed or was refused, 4 a newer version wrote the store, 5 nothing
+    to import, 12 the receipts file exists.
     """
     if receipts is not None and os.path.lexists(receipts):  # before the work they account for is done
         raise WorldError("TE601", path=receipts.name, place=str(receipts))

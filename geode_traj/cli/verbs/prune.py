@@ -25,8 +25,9 @@ from geode_traj.store.retention import RETENTION_DAYS
 def command(store: Path, retention_days: float, export_to: Path | None, yes: bool) -> int:
     """Delete ended sessions past retention, exported first.
 
-    Only sessions that ended explicitly; without --yes they are listed. Their receipts, blobs and damaged lines go too, and the database files are rewritten so that no text
-    stays. With --export-to nothing is deleted that did not export and verify.
+    Only sessions that ended explicitly; without --yes they are listed. Their receipts, blobs and damaged
+    lines go too, and the database files are rewritten so that no text stays. With --export-to nothing is
+    deleted that did not export and verify.
 
     Exit: 3 some sessions could not be exported and stay, or no store; 11 the store is busy, or a reader keeps
     what was deleted in SQLite's log.

@@ -13,10 +13,10 @@ from geode_traj.cli.output import say, show_report
 from geode_traj.codec.files import reading, sha256_file
 from geode_traj.codec.framed import Document, EventText, read
 from geode_traj.codec.text import clip
-from geode_traj.errors import DataError
+from geode_traj.errors import DataError, WorldError
 from geode_traj.export.trajectory import Export
 from geode_traj.jobs.verify_files import report
-from geode_traj.store import opening
+from geode_traj.store import events, opening
 from geode_traj.verify import Verified, verify_document
 from geode_traj.verify.engine import unreadable
 
@@ -28,9 +28,10 @@ from geode_traj.verify.engine import unreadable
 def command(what: str, store: Path, form: str) -> int:
     """Show a session or a trajectory file at a glance.
 
-    Head, counts, completeness, findings.
+    Head, counts, completeness, findings. A name that is an existing file is that file. What is printed is
+    safe for a terminal.
 
-    A name that is an existing file is that file. What is printed is safe for a terminal.
+    Exit: 1 false claims, 3 unreadable, or no such session or store, 4 a newer version wrote the store.
     """
     path = Path(what)
     kinds: Counter[str] = Counter()
@@ -38,6 +39,8 @@ def command(what: str, store: Path, form: str) -> int:
         result, head = _file(path, kinds)
     else:
         with opening.open_reader(store) as connection:
+            if events.last(connection, what) is None:
+                raise WorldError("TE504", session=what)
             document = _counted(Export(connection, [what]).document(), kinds)
             result, head = verify_document(document, name=what), document.head
     found, code = report([result])

@@ -26,10 +26,10 @@ def command(
 ) -> int:
     """Verify trajectory files, every claim recomputed.
 
-    Of folders, every *.json; - is stdin. Ids, ordinals, correlation, pairing, payloads and every claim of `integrity` are recomputed; all findings
-    are reported.
+    Of folders, every *.json; - is stdin. Ids, ordinals, correlation, pairing, payloads and every claim of
+    `integrity` are recomputed; all findings are reported.
 
-    Exit: 1 false claims or not complete as required, 3 unreadable, 5 no file matched.
+    Exit: 1 false claims or not complete as required, 3 unreadable, 5 no file matched, 12 --output exists.
     """
     found, code = report(_results(paths), require=require, native_ids=require_native_ids)
     show_report(found, form, output)
