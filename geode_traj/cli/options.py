@@ -65,14 +65,7 @@ def now() -> float:
 def moment_or_now(text: str | None, name: str) -> float:
     """Return a given time, else SOURCE_DATE_EPOCH, else the clock's, in Unix seconds (release.md §1)."""
     given = moment(text, name)
-    if given is not None:
-        return given
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    if epoch is None:
-        return time.time()
-    if not epoch.isascii() or not epoch.isdigit():
-        raise WorldError("TE101", what="SOURCE_DATE_EPOCH", why="it is no number of seconds")
-    return float(epoch)
+    return now() if given is None else given
 
 
 def pairs(values: tuple[str, ...], name: str) -> list[tuple[str, Path]]:

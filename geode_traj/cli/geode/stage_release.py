@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from geode_traj.cli.geode.common import geode_verb, refusing
-from geode_traj.cli.options import PATH, moment, now, pairs
+from geode_traj.cli.options import PATH, moment_or_now, pairs
 from geode_traj.cli.output import say
 from geode_traj.codec.text import neutralise
 
@@ -40,14 +40,13 @@ def command(
     """
     from geode_traj.jobs import geode_release
 
-    at = moment(published_at or None, "--published-at")
     release = geode_release.stage(
         [path.expanduser() for path in files],
         destination.expanduser(),
         source=source,
         scope=scope,
         review=privacy_review.expanduser(),
-        published_at=now() if at is None else at,
+        published_at=moment_or_now(published_at or None, "--published-at"),
         supersedes=supersedes or None,
         artifacts=pairs(source_artifact, "--source-artifact"),
         allow_replay_incomplete=allow_replay_incomplete,
