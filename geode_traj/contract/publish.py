@@ -37,7 +37,9 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import sha256_bytes
 from geode_traj.contract.ids import COLUMN_BOUNDS, MAX_SESSION_ID, MAX_SOURCE
 from geode_traj.contract.kinds import OVERLAID
+from geode_traj.errors import DataError
 
+KEY_BYTES: Final = 32
 RUNTIME: Final = "runtime"
 HOOK_REFERENCE: Final = "hook-events-sha256:"
 
@@ -105,9 +107,14 @@ class Ids:
 
 
 class Publication:
-    """The publication transforms under one private key; pure: values in, new values out, keys sorted."""
+    """The publication transforms under one private key; pure: values in, new values out, keys sorted.
+
+    Raises `DataError` TE311 for a key of fewer than `KEY_BYTES`.
+    """
 
     def __init__(self, key: bytes, ids: Ids) -> None:
+        if len(key) < KEY_BYTES:
+            raise DataError("TE311", why=f"it has fewer than {KEY_BYTES} bytes")
         # A key of its own, so that nothing published meets what else the store's key is used for.
         self._key: Final = hmac.digest(key, b"geode-traj publication 1", hashlib.sha256)
         self._ids: Final = ids

@@ -22,8 +22,9 @@ from geode_traj.codec.framed import frame, join, read
 from geode_traj.contract.encoding import encode
 from geode_traj.contract.issues import has_issue
 from geode_traj.contract.publish import Ids, Publication, seal
-from geode_traj.contract.quality import Quality, completeness, replay_reasons
+from geode_traj.contract.quality import Quality
 from geode_traj.errors import DataError
+from geode_traj.review import statement
 from geode_traj.review.renumber import Renumberer
 from geode_traj.review.rescan import Engine, rescan
 from geode_traj.scan.numbering import Numbering
@@ -31,14 +32,8 @@ from geode_traj.scan.redact import Redaction
 from geode_traj.scan.rules import Ruleset
 from geode_traj.verify import verify_path
 
-REVIEWED: Final = "reviewed"
 _SESSION_PREFIX: Final = "geode-session-"
 _ID_FIELDS: Final = ("event_id", "session_id", "turn_id", "call_id", "kind", "actor")
-_REASONS: Final = ("scope_incompleteness", "replay_incompleteness")
-# Stated by every publication from what it wrote; all else in `integrity` is the producer's.
-_COUNTED: Final = frozenset(
-    "record_count scope_complete replay_complete complete incompleteness quality value_redactions".split()
-)
 
 Report = Callable[[dict[str, object]], None]
 
@@ -191,8 +186,8 @@ class _Writing:
             sha256,
             size,
             self._quality.events,
-            _counts(self._findings),
-            _counts(redactions),
+            statement.counts(self._findings),
+            statement.counts(redactions),
         )
 
     def _event(self, candidate: dict[str, Any]) -> bytes:
@@ -201,7 +196,7 @@ class _Writing:
         listed = payload.pop("_redactions", None)
         payload, redactions = self._redactor.redact_again(payload, listed)
         if redactions:
-            payload["_redactions"] = [item.to_json() for item in redactions]
+            payload["_redactions"] = [self._redactor.entry(item) for item in redactions]
         seal(payload)
         event["payload"] = payload
         encoded = encode(event)
@@ -216,7 +211,7 @@ class _Writing:
             if item not in self._redactor.earlier:
                 self._findings[item.cls] += 1
                 if self._report is not None:
-                    self._report({"ordinal": ordinal, **item.to_json()})
+                    self._report({"ordinal": ordinal, **self._redactor.entry(item)})
 
     def _redact_head(self, members: dict[str, Any]) -> dict[str, Any]:
         listed = self._survey.head["privacy"].get("_redactions")
@@ -226,55 +221,15 @@ class _Writing:
         return redacted
 
     def _closing(self, after: dict[str, Any]) -> dict[str, Any]:
-        """Return the members behind the events; what privacy and integrity state is counted here."""
-        before = self._survey.head
-        integrity, privacy = before["integrity"], before["privacy"]
-        computed = [
-            *self._survey.quality.scope_reasons(),
-            *replay_reasons(self._survey.quality, privacy, integrity.get("fidelity")),
-        ]
-        own = {key: value for key, value in integrity.items() if key not in _COUNTED}
-        for name in _REASONS:
-            own[name] = [reason for reason in integrity[name] if reason not in computed]
-        kept = {key: value for key, value in privacy.items() if key != "_redactions"}
-        after = self._redact_head(
-            {**after, "integrity": own, "privacy": {**kept, "redactions": _reductions(privacy)}}
+        """Return the members behind the events, with what they state counted anew."""
+        after = self._redact_head({**after, **statement.kept(self._survey.head, self._survey.quality)})
+        around = [self._redactor.entry(item) for item in self._around]
+        after["privacy"] = statement.privacy(after["privacy"], self._listed, around, self._omitted)
+        after["integrity"] = statement.integrity(
+            after["integrity"], after["privacy"], self._quality, self._listed
         )
-        after["privacy"] = self._privacy(after["privacy"])
-        after["integrity"] = self._integrity(after["integrity"], after["privacy"])
         self._trajectory_id = after["trajectory_id"]
         return after
-
-    def _privacy(self, privacy: dict[str, Any]) -> dict[str, Any]:
-        """Declare what was redacted: events list theirs, `_redactions` here those of the head."""
-        declared = privacy["redactions"]
-        if self._omitted and not declared:
-            declared.append({"type": "content_reduction", "class": "omitted_body", "count": self._omitted})
-        around = Counter(item.cls for item in self._around)
-        for kind, counts in (("value_redaction", self._listed), ("head_redaction", around)):
-            declared += [
-                {"type": kind, "class": cls, "count": count} for cls, count in _counts(counts).items()
-            ]
-        out = {**privacy, "review_state": REVIEWED, "redactions": declared}
-        if self._around:
-            out["_redactions"] = [item.to_json() for item in self._around]
-        return out
-
-    def _integrity(self, own: dict[str, Any], privacy: dict[str, Any]) -> dict[str, Any]:
-        computed = completeness(
-            self._quality,
-            declared_scope=own["scope_incompleteness"],
-            declared_replay=own["replay_incompleteness"],
-            privacy=privacy,
-            fidelity=own.get("fidelity"),
-        )
-        return {
-            **own,
-            **computed.to_json(),
-            "record_count": self._quality.events,
-            "quality": self._quality.to_json(),
-            "value_redactions": _counts(self._listed),
-        }
 
 
 def redact_trajectory(
@@ -288,7 +243,7 @@ def redact_trajectory(
     engines: Iterable[Engine] = (),
     report: Report | None = None,
 ) -> Redacted:
-    """Write the published form of one verified trajectory; see `ReleaseRedactor` and its `write`."""
+    """Write the published form of one trajectory alone; see `ReleaseRedactor` and its `write`."""
     release = ReleaseRedactor(
         key, numbering or Numbering(key), sensitive_keys=sensitive_keys, ruleset=ruleset, engines=engines
     )
@@ -308,17 +263,3 @@ def _count(quality: Quality, event: dict[str, Any], encoded: bytes | None) -> No
     plain = encoded if encoded is not None and b"\\u" not in encoded else None
     issue = has_issue(event["payload"], plain)
     quality.feed(event["kind"], event["session_id"], event["turn_id"], event["call_id"], issue=issue)
-
-
-def _reductions(privacy: dict[str, Any]) -> list[Any]:
-    """Return what a candidate declares of removed bodies; value redactions are counted from the events."""
-    declared = privacy.get("redactions")
-    return [
-        item
-        for item in (declared if isinstance(declared, list) else [])
-        if isinstance(item, dict) and item.get("type") == "content_reduction"
-    ]
-
-
-def _counts(counter: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counter.items()))

@@ -64,6 +64,17 @@ class Renumberer(Redactor):
                 self.earlier.add(done[place])
         return redacted, done
 
+    def entry(self, redaction: Redaction) -> dict[str, object]:
+        """Return the entry of `_redactions` for a redaction.
+
+        Keys joined to a pointer can read as what none of them is: `/home/url`. Nothing in a JSON pointer can
+        keep them apart, so where anything is found in one, the list of its keys stands in its place.
+        """
+        entry = redaction.to_json()
+        if self.scanner.find(redaction.pointer):
+            entry["pointer"] = [_unescaped(step) for step in redaction.pointer.split("/")[1:]]
+        return entry
+
     def _edited(self, text: str, pointer: str, name: str, *, damaged: bool = False) -> Any:
         self._listing.pending = self._listed.get((self._origin(pointer), text), ())
         return super()._edited(text, pointer, name, damaged=damaged)
@@ -134,6 +145,8 @@ def _of_columns(payload: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _resolve(payload: dict[str, Any], entry: dict[str, Any]) -> tuple[_Place, Span] | None:
     pointer, start, end = entry.get("pointer"), entry.get("start"), entry.get("end")
+    if isinstance(pointer, list) and all(isinstance(step, str) for step in pointer):
+        pointer = "".join(f"/{escape(step)}" for step in pointer)
     rule, cls, n = entry.get("rule"), entry.get("class"), entry.get("n")
     if not (isinstance(pointer, str) and isinstance(rule, str) and isinstance(cls, str)):
         return None

@@ -27,6 +27,7 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import CHUNK, read_bounded, reading, sha256_file, sync_folder, write_new
 from geode_traj.contract.encoding import encode
 from geode_traj.contract.gates import count_hits
+from geode_traj.contract.publish import KEY_BYTES
 from geode_traj.contract.release import PrivacyReview, path_fault, privacy_review
 from geode_traj.contract.times import is_calendar, iso_seconds
 from geode_traj.errors import DataError, WorldError
@@ -40,7 +41,6 @@ REDACTED: Final = "redacted"
 FINDINGS: Final = "findings.jsonl"
 SIGNOFF: Final = "signoff.json"
 KEY: Final = "key"
-KEY_BYTES: Final = 32
 SCHEMA: Final = "geode-traj.signoff@1"
 
 
@@ -122,8 +122,6 @@ def sign(
     review = _review(reviewer, method, scope, attestation, reviewed_at)
     made = key is None and key_file is None
     secret = key if key is not None else read_key(key_file) if key_file else secrets.token_bytes(KEY_BYTES)
-    if len(secret) < KEY_BYTES:
-        raise DataError("TE311", why=f"it has fewer than {KEY_BYTES} bytes")
     if not trajectories:
         raise WorldError("TE104")
     redactor = ReleaseRedactor(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from geode_traj.contract.ids import fit, legacy_event_id, uuid5_url
 from geode_traj.contract.publish import Ids, Publication, seal
+from geode_traj.errors import DataError
 
 KEY = bytes(range(32))
 UUID = uuid5_url("one")
@@ -163,6 +164,22 @@ def test_hidden_ids_change_in_the_texts_made_of_them():
         "source": {"session": new},
         "integrity": {"scope_incompleteness": [f"session {new} has no terminal event", "other"]},
     }
+
+
+def test_a_private_id_of_the_runtime_is_hidden_in_its_children_too():
+    child = event("child", {"parent_event_id": "a@b"}, "runtime")
+    parent, child = publish(event("a@b", source="runtime"), child, hidden=["a@b"])
+    assert parent["event_id"] == child["payload"]["parent_event_id"] != "a@b"
+
+
+def test_a_private_derived_id_is_mapped_like_any_other():
+    assert publish(event("a@b"), hidden=["a@b"]) == publish(event("a@b"))
+
+
+def test_a_short_key_is_refused():
+    with pytest.raises(DataError) as refused:
+        Publication(KEY[:31], Ids())
+    assert refused.value.code == "TE311"
 
 
 def test_references_named_by_a_digest_are_named_anew():

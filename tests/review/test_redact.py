@@ -226,6 +226,17 @@ def test_integrity_is_counted_anew_and_declared_reasons_stay(build):
     assert value["privacy"]["policy"] == "own"
 
 
+def test_a_pointer_that_reads_as_a_home_path_is_a_list_of_keys(build):
+    home = {"url": make("url_credentials"), "other": 1}
+    doc = build.doc([build.event({"arguments": {"home": home}})], provenance={"home": home})
+    value, _, _ = published(build, doc)
+    (entry,) = payloads(value)[0]["_redactions"]
+    assert entry["pointer"] == ["arguments", "home", "url"]
+    assert value["privacy"]["_redactions"][0]["pointer"] == ["provenance", "home", "url"]
+    again, _, redacted = published(build, value)
+    assert redacted.findings == {} and payloads(again)[0]["_redactions"] == [entry]
+
+
 def test_removed_bodies_are_declared(build):
     event = build.event({"_content_omitted": ["content"], "_omitted_payload_sha256": "0" * 64})
     value, _, _ = published(build, build.doc([event]))
@@ -340,7 +351,9 @@ def test_any_payload_is_published_clean_listed_and_whole(module_build, bodies):
 
 
 def _at(payload, entry):
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in entry["pointer"].split("/")[1:]]
+    steps = entry["pointer"]
+    if isinstance(steps, str):
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in steps.split("/")[1:]]
     value = payload
     for step in steps[:-1]:
         value = value[int(step)] if isinstance(value, list) else value[step]
