@@ -77,7 +77,7 @@ def _file(path: Path, scanner: Scanner, numbering: Numbering) -> Scanned:
                 quarantined |= line.data is None
                 listed += [(item, line.number) for item in _line(line.data or b"", scanner, numbering)]
     except TrajError as error:
-        return Scanned(str(path), None, None, False, (), str(error))
+        return Scanned(str(path), None, None, False, (), error.message)
     return Scanned(str(path), sha256, size, quarantined, tuple(listed))
 
 

@@ -6,6 +6,7 @@
     @ file PATH              make a file; its lines follow, each after `+ `
     @ append PATH            add lines to a file
     @ replace PATH OLD NEW   replace a text that the file holds
+    @ key PATH NAME          make an Ed25519 key pair, the same one for the same path
     @ geode-store PATH       make the database of a GEODE installation
     @ sql PATH STATEMENT     run a statement on a database
     @ busy PATH              hold a database's write lock until the case ends
@@ -19,9 +20,9 @@
     ! a line of its stderr
     = its exit code
 
-Words may be quoted as in a shell; in them `\\xNN` and `\\uNNNN` stand for characters. The folder that the
-case runs in is written `<here>`, the program's version `<version>`. `run` returns the transcript with what
-really came out; it must equal the file.
+Words may be quoted as in a shell; in them `\\xNN` and `\\uNNNN` stand for characters, and a path with
+`/*` in it for what it matches. The folder that the case runs in is written `<here>`, the program's version
+`<version>`. `run` returns the transcript with what really came out; it must equal the file.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from geode_traj import __version__
+from geode_traj.attest.keyfile import public_line
 from geode_traj.cli.main import main
 from tests.reference.store import create_store
 
@@ -83,7 +88,12 @@ def run(text: str, here: Path) -> str:
 
 
 def _words(line: str) -> list[str]:
-    return [_ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), word) for word in shlex.split(line)]
+    words = [
+        _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), word) for word in shlex.split(line)
+    ]
+    return [
+        name for word in words for name in (sorted(map(str, Path().glob(word))) if "/*" in word else [word])
+    ]
 
 
 def _shown(stdout: bytes, stderr: bytes, code: int, here: Path) -> list[str]:
@@ -161,6 +171,13 @@ def _set_up(words: list[str], content: list[str], held: ExitStack) -> None:
         text = path.read_text("utf-8")
         assert values[1] in text, f"{path} does not hold {values[1]}"
         path.write_text(text.replace(values[1], values[2]), "utf-8")
+    elif what == "key":
+        private = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(values[0].encode()).digest())
+        form = serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH
+        path.write_bytes(private.private_bytes(*form, serialization.NoEncryption()))
+        path.chmod(0o600)
+        public = private.public_key().public_bytes_raw()
+        path.with_name(path.name + ".pub").write_text(public_line(public, values[1]) + "\n", "utf-8")
     elif what == "geode-store":
         create_store(path)
     elif what == "sql":

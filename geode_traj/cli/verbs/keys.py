@@ -30,7 +30,7 @@ def command() -> None:
 def new(path: Path, name: str, passphrase_fd: int | None, no_passphrase: bool) -> int:
     """Make a key pair PATH and PATH.pub, and print its allowed_signers line for those who check releases.
 
-    Exit: 12 the file exists.
+    Exit: 3 it cannot be written, 12 the file exists.
     """
     secret = None if no_passphrase else passphrase.from_descriptor(passphrase_fd) or passphrase.choose()
     line = None
@@ -45,7 +45,10 @@ def new(path: Path, name: str, passphrase_fd: int | None, no_passphrase: bool) -
 @click.argument("path", type=PATH)
 @click.option("--name", help="Print the allowed_signers line for this name instead.")
 def show(path: Path, name: str | None) -> int:
-    """Print the fingerprint of a public key file, or its allowed_signers line."""
+    """Print the fingerprint of a public key file, or its allowed_signers line.
+
+    Exit: 3 unreadable, 4 no sound Ed25519 key.
+    """
     public = keyfile.load_public(path)
     say(allowed_line(name, RELEASE, public) if name else keyfile.fingerprint(public))
     return 0

@@ -49,7 +49,8 @@ def sign(
     their digests. Every digest of private text becomes a keyed one; without --store or --key-file the key is
     made in the folder. The folder is private: only redacted/ is meant to leave, through `release stage`.
 
-    Exit: 4 a trajectory is invalid or the scan still finds something, 12 the folder exists.
+    Exit: 3 a file cannot be read or written, 4 a trajectory is invalid or the scan still finds something, 12
+    the folder exists.
     """
     if store is not None and key_file is not None:
         raise WorldError("TE101", what="the call", why="give --store or --key-file, not both")
