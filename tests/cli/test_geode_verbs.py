@@ -116,3 +116,28 @@ def test_geode_reads_the_file_and_the_release(tmp_path: Path, monkeypatch: pytes
     moved = tmp_path / "elsewhere"
     shutil.move(release, moved)
     assert run("session", "verify-trajectory-release", moved, "--expected-manifest-sha256", digest) == ("", 2)
+
+
+def test_the_projects_folder_is_geodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "my project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    newer = tmp_path / "home/.geode/projects" / str(project.resolve()).replace("/", "-") / "sessions"
+    assert run("session", "list") == (f"No sessions found in {newer}.\n", 0)
+    older = project / ".geode/session"
+    for folder, text in ((older, "older"), (newer, "newer")):
+        (folder / text).mkdir(parents=True)
+        (folder / text / "state.json").write_text("{}", "utf-8")
+        assert run("session", "list")[0].endswith(f"\n1 session(s) in {folder}.\n")
+
+
+def test_configured_sensitive_fields_count_here_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("geode-traj.toml").write_text('sensitive_fields = ["pin"]\n', "utf-8")
+    row = {"event": "tool_call", "tool": "login", "input": {"pin": "4711-0815"}, "ts": 1750000000}
+    Path("keys.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
+    assert run("session", "migrate-records", "--source", "keys.jsonl", "--sessions-dir", ".")[1] == 0
+    (stored,) = geode.read_store("sessions.db")
+    assert stored["payload"]["arguments"] == {"pin": "<REDACTED>"}
+    assert b"4711-0815" not in Path("sessions.db").read_bytes()
