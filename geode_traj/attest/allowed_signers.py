@@ -93,11 +93,16 @@ def allowed_line(principal: str, namespace: str, public_key: bytes) -> str:
 
     Raises `WorldError` TE101 for a name that would read as several, as a pattern or as more of the line.
     """
-    for what, text in (("principal", principal), ("namespace", namespace)):
-        if not text or neutralise(text) != text or re.search(r'[\s,*?!"\\]|^#', text):
-            why = 'it is empty or holds space, control characters, or one of , * ? ! " \\ or # in front'
-            raise WorldError("TE101", what=what, why=why)
+    check_word("principal", principal)
+    check_word("namespace", namespace)
     return f'{principal} namespaces="{namespace}" {keyfile.public_line(public_key)}'
+
+
+def check_word(what: str, text: str) -> None:
+    """Raise `WorldError` TE101 for a name that cannot stand as one word of an allowed_signers line."""
+    if not text or neutralise(text) != text or re.search(r'[\s,*?!"\\]|^#', text):
+        why = 'it is empty or holds space, control characters, or one of , * ? ! " \\ or # in front'
+        raise WorldError("TE101", what=what, why=why)
 
 
 def load(path: Path) -> Keyring:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from geode_traj.attest import keyfile
-from geode_traj.attest.allowed_signers import allowed_line
+from geode_traj.attest.allowed_signers import allowed_line, check_word
 from geode_traj.cli import passphrase
 from geode_traj.cli.options import PATH
 from geode_traj.cli.output import note, say
@@ -32,12 +32,11 @@ def new(path: Path, name: str, passphrase_fd: int | None, no_passphrase: bool) -
 
     Exit: 3 it cannot be written, 12 the file exists.
     """
+    check_word("--name", name)
     secret = None if no_passphrase else passphrase.from_descriptor(passphrase_fd) or passphrase.choose()
-    line = None
     public = keyfile.new_key(path, secret, name)
-    line = allowed_line(name, RELEASE, public)
     note(f"wrote {path} (private, keep it) and {path}.pub; fingerprint {keyfile.fingerprint(public)}")
-    say(line)
+    say(allowed_line(name, RELEASE, public))
     return 0
 
 
