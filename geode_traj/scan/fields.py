@@ -1,7 +1,8 @@
-"""Sensitive fields: names whose value is redacted whatever it is, as JSON keys and inside text that quotes JSON.
+"""Sensitive fields: names whose value is redacted whatever it is, as keys and inside text that quotes JSON.
 
-Tool arguments often travel as JSON inside a JSON string, and a damaged line is JSON that nobody can parse. There
-the name and its value stand in one text, quoted, at some level of escaping; `FieldFinder.find` finds them.
+Tool arguments often travel as JSON inside a JSON string, and a damaged line is JSON that nobody can parse.
+There the name and its value stand in one text, quoted, at some level of escaping; `FieldFinder.find` finds
+them.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ MARKER: Final = "<REDACTED>"
 
 _KEPT: Final = (MARKER, "[REDACTED]")
 _FIELD = re.compile(
-    r"""(\\*)(["'])([^"'\\]{1,256})(\\*)(["'])(?:[ \t\r\n]|\\+[nrt])*:(?:[ \t\r\n]|\\+[nrt])*"""
+    r"""(?<!\\)(\\*+)(["'])([^"'\\]{1,256})(\\*+)(["'])(?:[ \t\r\n]|\\++[nrt])*+:(?:[ \t\r\n]|\\++[nrt])*+"""
 )
-_OPEN = re.compile(r"""(\\*)(["'])""")
+_OPEN = re.compile(r"""(\\*+)(["'])""")
+_LEVELS: Final = (0, 1, 3, 7, 15)
+"""How many backslashes stand before a quote of JSON that stands in that many strings, each in the next."""
+
 _SCALAR = re.compile(r"[^\s,}\]\"'\\]+")
 _QUOTE_OR_BRACKET = re.compile(r"[\"'{}\[\]]")
 
@@ -97,6 +101,8 @@ class FieldFinder:
     def _value(self, text: str, start: int, quote: str, every: bool) -> Field | None:
         opened = _OPEN.match(text, start)
         if opened is not None:
+            if len(opened.group(1)) not in _LEVELS:
+                return None
             end = _string_end(text, opened.end(), opened.group(1), opened.group(2))
             value = text[opened.end() : end]
             if value in _KEPT or set(value) == {"\0"} or not (every or plausible.field(value)):
@@ -111,7 +117,7 @@ class FieldFinder:
 
 
 def _string_end(text: str, start: int, escape: str, quote: str) -> int:
-    """Return where the string ends whose quotes are written `escape` + `quote`; the text's end if it never does."""
+    """Return where the string ends whose quotes are written `escape` + `quote`, or the text's end."""
     level = len(escape)
     position = start
     while (found := text.find(quote, position)) >= 0:

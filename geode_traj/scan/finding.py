@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from geode_traj.codec.canonical import dumps
 from geode_traj.scan import fields
 from geode_traj.scan.engine import Scanner
-from geode_traj.scan.leaves import escape
+from geode_traj.scan.leaves import child_name, escape
 from geode_traj.scan.matching import Span
 from geode_traj.scan.rules import Band
 
@@ -22,8 +22,8 @@ _ANY = "value"
 class ScanFinding:
     """One finding: the characters `span` of the leaf at `pointer`, in clear or in the decoding `view`.
 
-    `span` is None where the value is no string. `value_number`: equal values of one report share it. A key that
-    holds a finding stands in `pointer` with the finding replaced; `in_key`: that key is the leaf.
+    `span` is None where the value is no string. `value_number`: equal values of one report share it. A key
+    that holds a finding stands in `pointer` with the finding replaced; `in_key`: that key is the leaf.
     """
 
     rule: str
@@ -36,7 +36,7 @@ class ScanFinding:
     in_key: bool = False
 
     def to_json(self, **place: object) -> dict[str, object]:
-        """Return the finding as the scan report writes it; `place` adds what the caller knows (line, ordinal)."""
+        """Return the finding as the scan report writes it; `place` is what the caller adds (a line)."""
         where: dict[str, object] = {**place, "pointer": self.pointer}
         if self.span is not None:
             where["span"] = list(self.span)
@@ -74,7 +74,7 @@ def scan_value(value: Any, scanner: Scanner, number: Number) -> Iterator[ScanFin
                 where = f"{pointer}/{escape(_shown(key, spans))}"
                 yield from (_told(span, where, number, in_key=True) for span in spans)
                 if not scanner.is_sensitive(key):
-                    members.append((where, key, child))
+                    members.append((where, child_name(key, name), child))
                 elif not fields.already(child):
                     yield _sensitive(child, where, number)
             stack.extend(reversed(members))
@@ -88,14 +88,15 @@ def _told(span: Span, pointer: str, number: Number, *, in_key: bool = False) -> 
 
 
 def _sensitive(value: Any, pointer: str, number: Number) -> ScanFinding:
-    text = value if isinstance(value, str) else dumps(value).decode()
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     span = (0, len(value)) if isinstance(value, str) else None
     return ScanFinding("sensitive_key", "sensitive_field", "high", pointer, span, number(_ANY, text))
 
 
 def _shown(key: str, spans: list[Span]) -> str:
     """Return a key without what was found in it."""
-    out, position = [], 0
+    out: list[str] = []
+    position = 0
     for span in spans:
         out += (key[position : span.start], f"[REDACTED:{span.cls}]")
         position = span.end

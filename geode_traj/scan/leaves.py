@@ -10,8 +10,13 @@ def escape(token: str) -> str:
     return token.replace("~", "~0").replace("/", "~1") if "~" in token or "/" in token else token
 
 
+def child_name(key: str, name: str) -> str:
+    """Return the name that what stands under `key` goes by, in a container that goes by `name`."""
+    return name if key.isdigit() else key
+
+
 def name_of(pointer: str) -> str:
-    """Return the key a leaf goes by: the last token of its pointer that is no list index, unescaped."""
+    """Return the name a leaf goes by: the last token of its pointer that is no number, unescaped."""
     tokens = pointer.split("/")[1:]
     while tokens and tokens[-1].isdigit():
         tokens.pop()

@@ -11,6 +11,9 @@ from geode_traj.scan.rules import Band, Rule
 HOME: Final = "absolute_home"
 """The one class whose spans are names inside a path: they are replaced by a name, not by a placeholder."""
 
+HOME_NAME: Final = "REDACTED"
+"""What stands for a name in a home path: the gate admits nothing else there (record contract §8)."""
+
 _BANDS: Final[tuple[Band, ...]] = ("high", "review", "note")
 _CONTINUATION: Final = 0xC0
 _LEFTOVER: Final = 4
@@ -20,10 +23,10 @@ _SPACE: Final = frozenset(" \t\v\f")
 class Span(NamedTuple):
     """A finding in one text: characters `start`..`end`, the rule, its class and band, the view it showed in.
 
-    `value` is the secret as decoded, for numbering only; no repr shows it. `blob`: the span is an encoded run of
-    which the secret is a part. `quote`: the span is a JSON value that is no string, in text where quotes are
-    written so. `vague`: of findings of the same characters the least vague one names them. A named tuple, not a
-    dataclass: a hostile line holds thousands.
+    `value` is the secret as decoded, for numbering only; no repr shows it. `blob`: the span is an encoded
+    run of which the secret is a part. `quote`: the span is a JSON value that is no string, in text where
+    quotes are written so. `vague`: of findings of the same characters the least vague one names them. A
+    named tuple, not a dataclass: a hostile line holds thousands.
     """
 
     start: int

@@ -1,7 +1,7 @@
 """Value numbers: equal values of a class share one number, and no value is kept.
 
-A value is remembered as a keyed HMAC only. Without the key the rows say nothing: a plain digest of a telephone
-number is undone in seconds.
+A value is remembered as a keyed HMAC only. Without the key the rows say nothing: a plain digest of a
+telephone number is undone in seconds.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 _PLACEHOLDER = re.compile(
-    r"\$\{|\{\{|\$\(|%\(|<[^>]*>|\.\.\.|…|\*{3}|[xX]{4}|^\$|^%\w+%$|^\{\w*\}$"
+    r"\$\{|\{\{|\$\(|%\(|<[^<>]*>|\.\.\.|…|\*{3}|[xX]{4}|^\$|^%\w+%$|^\{\w*\}$"
     r"|example|placeholder|redacted|changeme|change[-_]me|replace[-_]|dummy|sample|insert|foobar"
     r"|\b(?:your|my|the|some)(?:[-_ ]|$)|^(?:your|my)[A-Z]",
     re.IGNORECASE,
@@ -20,7 +20,8 @@ _PLACEHOLDER = re.compile(
 _NOTHING: Final = frozenset("xX*.-_•●#0?=/ ")
 _WORDS: Final = frozenset(
     "null none nil true false undefined empty string str bytes int bool any object optional required hidden "
-    "password passwd secret token apikey api_key key value text default disabled enabled unset missing invalid "
+    "password passwd secret token apikey api_key key value text default disabled enabled unset missing "
+    "invalid "
     "bearer basic oauth oauth2 jwt session refresh access username user email login test testing".split()
 )
 _CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -35,7 +36,7 @@ _SEPARATOR = re.compile(r"[:=]")
 
 
 def placeholder(value: str) -> bool:
-    """Tell whether `value` stands for a secret without being one: `<your-key>`, `${TOKEN}`, `xxxx`, nothing."""
+    """Tell whether `value` only stands for a secret: `<your-key>`, `${TOKEN}`, `xxxx`, nothing."""
     return not value or _NOTHING.issuperset(value) or _PLACEHOLDER.search(value) is not None
 
 
@@ -107,6 +108,11 @@ def field(value: str) -> bool:
     return len(value) >= 4 and not placeholder(value) and _TEMPLATE.search(value) is None
 
 
+def header(value: str) -> bool:
+    """Accept the whole value of a header that carries credentials."""
+    return credential(value, "") or cookie(value, "")
+
+
 def shown(value: str, match: str) -> bool:
     """Accept anything but a placeholder or a lone word."""
     del match
@@ -135,7 +141,7 @@ def user_name(value: str, match: str) -> bool:
 
 
 def public_address(value: str, match: str) -> bool:
-    """Accept a global IPv4 address that is no version, section or object number: those have only small parts."""
+    """Accept a global IPv4 address, but no version or section number: those have only small parts."""
     del match
     try:
         address = ipaddress.IPv4Address(value)

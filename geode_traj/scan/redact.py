@@ -1,7 +1,7 @@
 """Edits: what was found is replaced in decoded leaves and keys, and every replacement is told.
 
-A redacted text is searched again until nothing is found, since a replacement can uncover what it overlapped. Numbers
-are given at the end, so that they follow the order of the text.
+A redacted text is searched again until nothing is found, since a replacement can uncover what it
+overlapped. Numbers are given at the end, so that they follow the order of the text.
 """
 
 from __future__ import annotations
@@ -13,17 +13,15 @@ from typing import Any, Final
 from geode_traj.errors import DataError
 from geode_traj.scan import fields
 from geode_traj.scan.engine import Scanner
-from geode_traj.scan.leaves import escape
-from geode_traj.scan.matching import HOME, Span
+from geode_traj.scan.leaves import child_name, escape
+from geode_traj.scan.matching import HOME, HOME_NAME, Span
 from geode_traj.scan.rules import Profile, Ruleset
-
-HOME_NAME: Final = "REDACTED"
-"""What stands for a name in a home path: the gate admits nothing else there (record contract §8)."""
 
 OPAQUE: Final = frozenset({"encrypted_content", "signature", "thoughtSignature", "thought_signature"})
 """Members that are whole or gone: half of an encrypted text is neither readable nor verifiable."""
 
 UNNUMBERED: Final = 0
+_SEPARATORS: Final = ("/", "\\", "%2F", "%5C")
 _ROUNDS: Final = 8
 
 Number = Callable[[str, str], int]
@@ -32,10 +30,10 @@ Wanted = Callable[[str, Span], bool]
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """One replacement: the characters `start`..`end` of the redacted text at `pointer` (of the redacted value).
+    """One replacement: the characters `start`..`end` of the redacted text at `pointer`.
 
-    `n` is the value's number in its class, 0 for the two replacements that carry none; `in_key`: the text is the
-    key of the member at `pointer`.
+    The pointer, too, is the redacted value's. `n` is the value's number in its class, 0 for the two
+    replacements that carry none; `in_key`: the text is the key of the member at `pointer`.
     """
 
     pointer: str
@@ -72,13 +70,14 @@ class _Mark:
     end: int
     span: Span
     numbered: bool
+    n: int = UNNUMBERED
 
 
 class Redactor:
     """Redacts JSON values and texts for one profile.
 
-    `number(class, value)` gives a value's number (`Numbering.number`). `wanted(pointer, span)`, if given, says which
-    findings are replaced; the others stay. A sensitive key's value is always replaced.
+    `number(class, value)` gives a value's number (`Numbering.number`). `wanted(pointer, span)`, if given,
+    says which findings are replaced; the others stay. A sensitive key's value is always replaced.
     """
 
     def __init__(
@@ -112,9 +111,13 @@ class Redactor:
                 target[slot], redactions = self._text(item, pointer, name)
                 done += redactions
             elif isinstance(item, dict):
-                target[slot] = out = {}
+                out: dict[str, Any] = {}
+                target[slot] = out
                 members = self._keys(item, pointer, out, done)
-                stack.extend((out, new, item[old], where, old) for old, new, where in reversed(members))
+                stack.extend(
+                    (out, new, item[old], where, child_name(old, name))
+                    for old, new, where in reversed(members)
+                )
             elif isinstance(item, list):
                 target[slot] = out_list = [None] * len(item)
                 indices = reversed(range(len(item)))
@@ -124,13 +127,13 @@ class Redactor:
         return root[0], done
 
     def redact_text(self, text: str, *, damaged: bool = False) -> tuple[str, list[Redaction]]:
-        """Return one text (a column's value; `damaged`: a broken line of JSON) redacted, and the replacements."""
+        """Return one text redacted (`damaged`: a broken line of JSON), and the replacements."""
         return self._text(text, "", "", damaged=damaged)
 
     def _keys(
         self, item: dict[str, Any], pointer: str, out: dict[str, Any], done: list[Redaction]
     ) -> list[tuple[str, str, str]]:
-        """Fill `out` with redacted keys and sensitive values; return (old key, new key, pointer) of the others."""
+        """Fill `out` with new keys and sensitive values; return (old key, new key, pointer) of the others."""
         edited = {key: self._edited(key, pointer, "") for key in item}
         taken = {key for key, (text, _) in edited.items() if text == key}
         members: list[tuple[str, str, str]] = []
@@ -157,9 +160,9 @@ class Redactor:
         new, marks = self._edited(text, pointer, name, damaged=damaged)
         return new, [self._told(mark, pointer, in_key=False) for mark in marks]
 
-    def _told(self, mark: _Mark, pointer: str, *, in_key: bool) -> Redaction:
-        n = self._number(mark.span.cls, mark.span.value) if mark.numbered else UNNUMBERED
-        return Redaction(pointer, mark.start, mark.end, mark.span.rule, mark.span.cls, n, in_key)
+    @staticmethod
+    def _told(mark: _Mark, pointer: str, *, in_key: bool) -> Redaction:
+        return Redaction(pointer, mark.start, mark.end, mark.span.rule, mark.span.cls, mark.n, in_key)
 
     def _edited(
         self, text: str, pointer: str, name: str, *, damaged: bool = False
@@ -185,7 +188,8 @@ class Redactor:
             kept = text[position : mark.start]
             new = text[mark.start : mark.end]
             if mark.numbered:
-                new = placeholder(mark.span.cls, self._number(mark.span.cls, mark.span.value))
+                mark.n = self._number(mark.span.cls, mark.span.value)
+                new = placeholder(mark.span.cls, mark.n)
             position = mark.end
             mark.start = length + len(kept)
             mark.end = length = mark.start + len(new)
@@ -196,7 +200,8 @@ class Redactor:
 
 def _replaced(text: str, marks: list[_Mark], spans: list[Span]) -> tuple[str, list[_Mark]]:
     """Replace `spans` in `text`; a mark that a span touches is swallowed by it, the others move along."""
-    edits = [*((mark.start, mark.end, mark) for mark in marks), *((s.start, s.end, s) for s in spans)]
+    edits: list[tuple[int, int, _Mark | Span]] = [(mark.start, mark.end, mark) for mark in marks]
+    edits += ((span.start, span.end, span) for span in spans)
     edits.sort(key=lambda edit: (edit[0], -edit[1]))
     joined: list[tuple[int, int, _Mark | Span]] = []
     for start, end, what in edits:
@@ -228,16 +233,22 @@ def _replacement(text: str, start: int, end: int, what: _Mark | Span) -> tuple[s
     if isinstance(what, _Mark):
         return text[start:end], "", what.numbered
     if what.cls == HOME and not what.blob:
-        return HOME_NAME, _separator(text, start, end), False
+        return HOME_NAME, _separator(text, start, end, exact=what.view is None), False
     if what.cls == "sensitive_field":
         return f"{what.quote}{fields.MARKER}{what.quote}", "", False
     return placeholder(what.cls, UNNUMBERED), "", True
 
 
-def _separator(text: str, start: int, end: int) -> str:
-    """Return the separator that must follow a home directory's name, "" where one does."""
-    if text[end : end + 1] in ("/", "\\") or text[start - 1 : start] == "-":
+def _separator(text: str, start: int, end: int, *, exact: bool) -> str:
+    """Return the separator that must follow a home directory's name, "" where one does.
+
+    `exact`: the one that stands before the name, as the gate wants; in a view any will do, encoded or not.
+    """
+    before = text[start - 1 : start]
+    after = text[end : end + 3].upper()
+    if before == "-" or after.startswith(before if exact and before else _SEPARATORS):
         return ""
-    before = text[:start]
-    slashes = before[len(before.rstrip("\\")) :]
-    return slashes or "/"
+    first = start
+    while first and text[first - 1] == "\\":
+        first -= 1
+    return text[first:start] or "/"

@@ -1,8 +1,8 @@
 """What a rule is, and the table of all of them.
 
-A rule is a row: a pattern with a group around the secret, and a *trigger*, a weaker pattern without left bounds
-that also matches wherever the text stands inside JSON, however often escaped. The triggers of all rules form
-the one filter that lets clean text pass at the speed of memory.
+A rule is a row: a pattern with a group around the secret, and a *trigger*, a weaker pattern without left
+bounds that also matches wherever the text stands inside JSON, however often escaped. The triggers of all
+rules form the one filter that lets clean text pass at the speed of memory.
 
 Patterns run on the UTF-8 bytes of a text, one byte a character for re2 (its Latin-1 mode): so lone surrogates
 and broken sequences are matched like anything else. re2 keeps every rule linear.
@@ -16,7 +16,7 @@ import json
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final, Literal
 
 import re2
@@ -46,12 +46,13 @@ _TRIGGER_BODY: Final = 10
 class Rule:
     """One row of the table.
 
-    `pattern` has one group or several, of which the one that took part is the secret. `accept(secret, match)`
-    refuses what only looks like one. `nested`: refused prose is searched again from its start, since quotes may
-    hold another match; what holds no white space is not, or `a=a=a=…` would take quadratic time.
-    `vague`: how little the rule knows of what it finds (0 a vendor's token, 1 a known place, 2 only a name);
-    where several rules find the same characters the least vague one names them. Examples are tuples of parts,
-    joined only by tests, so that nothing that looks like a secret is stored: (before, *secret, after).
+    `pattern` has one group or several, of which the one that took part is the secret. `accept(secret,
+    match)` refuses what only looks like one. `nested`: refused prose is searched again from its start,
+    since quotes may hold another match; what holds no white space is not, or `a=a=a=…` would take quadratic
+    time. `vague`: how little the rule knows of what it finds (0 a vendor's token, 1 a known place, 2 only a
+    name); where several rules find the same characters the least vague one names them. Examples are tuples
+    of parts, joined only by tests, so that nothing that looks like a secret is stored: (before, *secret,
+    after).
     """
 
     id: str
@@ -156,6 +157,6 @@ def options(*, captures: bool) -> Any:
     return chosen
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compile(pattern: bytes) -> Any:
     return re2.compile(pattern, options(captures=True))

@@ -1,8 +1,8 @@
 """Decoded views of a text, and the way back from a place in a view to the characters it was decoded from.
 
-A view is the text with its encoded parts replaced by what they say. `Trail` remembers the replacements, so that
-a finding names characters of the text: exactly where one encoded character gives one decoded character (JSON
-escapes, percent signs), the whole encoded blob where it does not (base64).
+A view is the text with its encoded parts replaced by what they say. `Trail` remembers the replacements, so
+that a finding names characters of the text: exactly where one encoded character gives one decoded character
+(JSON escapes, percent signs), the whole encoded blob where it does not (base64).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _JSON = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/bfnrt]))')
 _SHORT: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PERCENT = re.compile(r"%[2-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])+|%0[0-9A-Fa-f]|%1[0-9A-Fa-f]")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_BREAK = re.compile(r"(?<=[A-Za-z0-9_./+=-])\r?\n[ \t]*(?=[A-Za-z0-9_./+=-])")
+_BREAK = re.compile(r"(?<=[A-Za-z0-9_./+=-])\r?\n[ \t]*+(?=[A-Za-z0-9_./+=-])")
 _HEAD: Final = 16
 
 
@@ -136,7 +136,7 @@ def _base64_text(match: re.Match[str]) -> str | None:
     blob = match.group().rstrip("=").replace("-", "+").replace("_", "/")
     try:
         head = base64.b64decode(blob[:_HEAD])
-        if sum(1 for byte in head if 32 <= byte or byte in b"\t\r\n") < len(head):
+        if sum(1 for byte in head if byte >= 32 or byte in b"\t\r\n") < len(head):
             return None
         return _readable(base64.b64decode(blob[: len(blob) - (len(blob) % 4 == 1)] + "=" * (-len(blob) % 4)))
     except (binascii.Error, ValueError):

@@ -18,7 +18,7 @@ RULES: tuple[Rule, ...] = (
         pattern=rb"(?i)aws[a-z0-9_.-]{0,20}(?:secret|sk)[a-z0-9_.-]{0,20}"
         + CLOSERS
         + rb"""(?:=>|:=|=|:|[ \t])[ \t\\"']*([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)""",
-        trigger=rb"(?i)aws[a-z0-9_.-]{0,20}(?:secret|sk)",
+        trigger=rb"(?i)aws[a-z0-9_.-]*(?:secret|sk)[a-z0-9_.-]*" + CLOSERS + rb"(?:[=:]|" + GAP + rb")",
         examples=(
             ("aws_secret_access_key = ", "a1B2/3cD" * 5, "\n"),
             ('"AWS_SECRET": "', "a1B2+3cD" * 5, '"'),

@@ -1,4 +1,4 @@
-"""Secrets known by what stands around them: headers, assignments, command lines, URLs, PEM, tokens of no vendor."""
+"""Secrets known by what stands around them: headers, assignments, command lines, URLs, PEM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ NAME: Final = (
 KOREAN_ESCAPE: Final = rb"\\u(?:[bB][eE]44|[cC]554)"
 
 _SEP: Final = (
-    rb"""[\\"'`\]) \t]*(?::[ \t]*(?:[Ss]tr(?:ing)?|bytes|SecretStr|Optional\[str\]|Final(?:\[str\])?|str ?\| ?None)[ \t]*="""
+    rb"""[\\"'`\]) \t]*(?::[ \t]*(?:[Ss]tr(?:ing)?|bytes|SecretStr|Optional\[str\]|Final(?:\[str\])?"""
+    rb"""|str ?\| ?None)[ \t]*="""
     rb"""|:=|=>|=|:)[ \t]*"""
 )
 _QUOTED: Final = (
@@ -29,7 +30,8 @@ _BARE: Final = rb"""[^\s"'`,;<>(){}\[\]\\&|]"""
 _VALUE: Final = _QUOTED + rb"""|([^\s"'`,;<>(){}\[\]\\&|=]""" + _BARE + rb"""*)(?:[\s"'`,;<>)}\]\\&|]|$))"""
 _HEADERS: Final = (
     rb"(?:x-(?:api-key|auth-token|access-token|amz-security-token|goog-api-key|goog-iam-authorization-token"
-    rb"|csrf-token|gitlab-token|vault-token|auth-key|auth-email|secret|token)|api-key|apikey|private-token|ocp-apim-subscription-key)"
+    rb"|csrf-token|gitlab-token|vault-token|auth-key|secret|token)|api-key|apikey|private-token"
+    rb"|ocp-apim-subscription-key)"
 )
 
 RULES: tuple[Rule, ...] = (
@@ -95,7 +97,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="authorization",
         cls="authorization",
-        pattern=rb"""(?i)authorization[\\"'` \t]*[:=][\\"'` \t]*(?:(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)[ \t]+)?([^\s"'`\\,;<>{}()]{8,})""",
+        pattern=rb"""(?i)authorization[\\"'` \t]*[:=][\\"'` \t]*"""
+        rb"(?:(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)[ \t]+)?"
+        rb"""([^\s"'`\\,;<>{}()]{8,})""",
         trigger=rb"(?i)authorization" + CLOSERS + rb"[:=]",
         examples=(
             ("Authorization: Token ", "a1B2c3D4" * 3, "\nHost: x"),
@@ -161,7 +165,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="environment",
         cls="password",
-        pattern=rb"""(?:^|[^A-Za-z0-9])(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|PAT|AUTH)(?:_[A-Z0-9]{1,8})?=["']?([^\s"'`\\<>=]"""
+        pattern=EDGE + rb"(?:[A-Z0-9]+_)*"
+        rb"(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|PAT|AUTH)(?:_[A-Z0-9]{1,8})?"
+        rb"""=["']?([^\s"'`\\<>=]"""
         rb"""[^\s"'`\\<>]{7,})""",
         trigger=rb"(?:PASS|PWD|SECRET|TOKEN|KEY|CREDENTIAL|PAT|AUTH)[A-Z0-9_]*=",
         examples=(
@@ -175,7 +181,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="command_option",
         cls="password",
-        pattern=rb"""(?i)(?:^|[\s"'`\\])--(?:[a-z0-9]+-)*(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)(?:=|[ \t]+)["']?([^\s"'`\\=-][^\s"'`\\]{5,})""",
+        pattern=rb"""(?i)(?:^|[\s"'`\\])--(?:[a-z0-9]+-)*"""
+        rb"""(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)(?:=|[ \t]+)["']?"""
+        rb"""([^\s"'`\\=-][^\s"'`\\]{5,})""",
         trigger=rb"(?i)--[a-z0-9-]*(?:pass|token|secret|key)[a-z]*(?:=|" + GAP + rb")",
         examples=(("deploy --auth-token ", "a1B2c3D4e5", " --to x"), ("run --password=", "hunter2x", "\n")),
         misses=(("run --token ", "$TOKEN"), ("run --password ", "<password>"), ("run --token ", "--verbose")),
@@ -185,7 +193,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="curl_user",
         cls="basic_auth",
-        pattern=rb"""curl[ \t][^\r\n]{0,300}?[ \t](?:-u|--user)[ \t=]*["']?([^\s"'`\\:$<]+:[^\s"'`\\$<]{3,})""",
+        pattern=rb"""curl[ \t][^\r\n]{0,300}?[ \t](?:-u|--user)[ \t=]*["']?"""
+        rb"""([^\s"'`\\:$<]+:[^\s"'`\\$<]{3,})""",
         trigger=rb"curl(?:[ \t]|\\+t)[^\r\n]*(?:-u|--user)",
         examples=(("$ curl -s -u ", "demo_user:" + "s3cr3t9", " https://example.org"),),
         misses=(("curl -u ", "$USER:$PASS"),),
@@ -203,7 +212,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="url_credentials",
         cls="url_credentials",
-        pattern=rb"""[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/@:"'`<>\\]{0,100}:([^\s/@"'`<>\\]{1,200})@[A-Za-z0-9\[$%]""",
+        pattern=rb"""[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/@:"'`<>\\]{0,100}:"""
+        rb"""([^\s/@"'`<>\\]{1,200})@[A-Za-z0-9\[$%]""",
         trigger=rb"""://[^\s/@"'`<>]*@|:\\+/\\*/""",
         examples=(
             ("postgres://demo_user:", "s3cr3t9", "@db.example.org/app"),
@@ -219,7 +229,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="url_query_secret",
         cls="url_query_secret",
-        pattern=rb"""(?i)[?&](?:amp;)?((?:api[_-]?key|apikey|access[_-]?token|auth[_-]?token|refresh[_-]?token|id[_-]?token|client[_-]?secret|token|secret|password|passwd|pwd|x-amz-signature|x-amz-security-token|signature)=[^\s&"'`<>()\\]{8,})""",
+        pattern=rb"""(?i)[?&](?:amp;)?("""
+        rb"(?:api[_-]?key|(?:(?:access|auth|refresh|id)[_-]?)?token|(?:client[_-]?)?secret"
+        rb"|password|passwd|pwd"
+        rb"|x-amz-signature|x-amz-security-token|signature)"
+        rb"""=[^\s&"'`<>()\\]{8,})""",
         trigger=rb"(?i)[?&](?:amp;)?[a-z_-]*(?:key|token|secret|passw?o?r?d|pwd|signature)=",
         examples=(
             ("https://example.org/a?x=1&", "api_key=" + "a1B2c3D4", "&y=2"),
