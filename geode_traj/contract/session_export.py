@@ -36,20 +36,33 @@ def head(session_ids: Sequence[str], trajectory_id: str | None) -> dict[str, Any
     }
 
 
-def session_reasons(session_id: str, last_kind: str | None, record_failures: object) -> list[str]:
-    """Return a session's own scope reasons; `last_kind` is None for a session without events."""
+def session_reasons(session_id: str, last_kind: str | None, *, failing: bool) -> list[str]:
+    """Return a session's own scope reasons; `last_kind` is None for a session without events.
+
+    `failing`: one of its ends reports failures, of whatever generation (`reports_failures`).
+    """
     if last_kind is None:
         return [f"session {session_id} has no canonical events"]
     reasons = []
     if last_kind != "session.ended":
         reasons.append(f"session {session_id} has no terminal event")
-    if isinstance(record_failures, int | float) and record_failures > 0:
+    if failing:
         reasons.append(f"session {session_id} reports canonical write failures")
     return reasons
 
 
-def own_reasons(stated: object) -> list[str]:
-    """Return the reasons of a file that a later export would not compute again by itself."""
+def reports_failures(payload: dict[str, Any]) -> bool:
+    """Tell whether the payload of a session's end counts events that could not be written."""
+    failures = payload.get("record_failures")
+    return isinstance(failures, int | float) and failures > 0
+
+
+def own_reasons(stated: object, *, follows: bool = True) -> list[str]:
+    """Return the reasons of a file that a later export would not compute again by itself.
+
+    That replay is declared incomplete `follows` from scope reasons where there are any; alone, it is the
+    producer's own word.
+    """
     if not isinstance(stated, list):
         return []
     return [
@@ -58,5 +71,5 @@ def own_reasons(stated: object) -> list[str]:
         if isinstance(reason, str)
         and reason
         and not _COMPUTED.fullmatch(reason)
-        and reason != DECLARED_REPLAY
+        and not (follows and reason == DECLARED_REPLAY)
     ]

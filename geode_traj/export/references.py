@@ -19,7 +19,7 @@ from geode_traj.store.schema import has_table
 _HOOK_COLUMNS: Final = (
     "id", "event", "payload_hash", "turn_id", "tool_call_id", "llm_call_id", "llm_attempt_id",
 )  # fmt: skip
-_EVIDENCE_KINDS: Final = frozenset({"verification.evidence", "verification.pending"})
+EVIDENCE_KINDS: Final = frozenset({"verification.evidence", "verification.pending"})
 MAX_SNAPSHOT: Final = 64 << 20
 
 
@@ -122,7 +122,7 @@ def hook_events(connection: sqlite3.Connection, session_ids: Iterable[str]) -> l
 
 def verification(kind: str, payload: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the external references in a verification event's payload that the schema admits."""
-    listed = payload.get("references") if kind in _EVIDENCE_KINDS else None
+    listed = payload.get("references") if kind in EVIDENCE_KINDS else None
     if not isinstance(listed, list):
         return []
     return [item for item in listed if is_valid(TRAJECTORY, item, part="reference")]

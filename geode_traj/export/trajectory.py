@@ -10,17 +10,17 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from geode_traj.codec.framed import Document, EventText, frame, join
 from geode_traj.contract import session_export
-from geode_traj.contract.derive import Deriver
+from geode_traj.contract.derive import Derived, Deriver
 from geode_traj.contract.encoding import encode
 from geode_traj.contract.exported import digest_payload, event
 from geode_traj.contract.issues import has_issue
 from geode_traj.contract.kinds import CALLS, RESULTS, TRAJECTORY
 from geode_traj.contract.quality import Completeness, Quality, completeness, unique
-from geode_traj.contract.times import iso
+from geode_traj.contract.times import is_calendar, iso
 from geode_traj.errors import DataError
 from geode_traj.export import references
 from geode_traj.export.references import References
@@ -28,6 +28,8 @@ from geode_traj.model.event import Row
 from geode_traj.store import blobs, events, imports
 
 Content = Literal["full", "digest"]
+# Of these a digest export too needs what a cut body tells: tool names, references, failures.
+_TELLING: Final = CALLS | RESULTS | references.EVIDENCE_KINDS | {"session.ended"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,9 @@ class Export:
         self._derived: Counter[str] = Counter()
         self._redactions: Counter[str] = Counter()
         self._evidence: list[dict[str, Any]] = []
-        self._last: dict[str, tuple[str, object]] = {}
+        self._last: dict[str, str] = {}
+        self._failing: set[str] = set()
+        self._latest = 0.0
         self._result: Exported | None = None
 
     @property
@@ -100,6 +104,7 @@ class Export:
         latest = events.latest_time(self._db, self._ids)
         if latest is None:
             raise DataError("TE302", what=", ".join(self._ids) or "no session was named")
+        self._latest = latest
         head: dict[str, Any] = {
             **self._head,
             "schema_id": TRAJECTORY,
@@ -118,20 +123,39 @@ class Export:
 
     def _events(self) -> Iterator[tuple[dict[str, Any], bytes]]:
         for ordinal, row in enumerate(events.read(self._db, self._ids), start=1):
-            payload = events.payload(row)
-            self._last[row.session_id] = (row.kind, payload.get("record_failures"))
-            self._evidence += references.verification(row.kind, payload)
-            whole = payload
+            payload = whole = events.payload(row)
             kept = self._blobs.get(row.event_id)
-            if kept and (self._content == "full" or row.kind in CALLS or row.kind in RESULTS):
-                whole = self._restore(payload, kept)
+            if kept and (self._content == "full" or row.kind in _TELLING):
+                whole = self._restore(events.payload(row), kept)  # its parts are replaced in place
+            self._last[row.session_id] = row.kind
+            if row.kind == "session.ended" and session_export.reports_failures(whole):
+                self._failing.add(row.session_id)
+            self._evidence += references.verification(row.kind, whole)
             derived = self._deriver.feed(row, whole)
-            exported = event(row, whole if self._content == "full" else payload, derived, ordinal)
             if self._content == "digest":
-                exported["payload"] = digest_payload(row.kind, exported["payload"])
-            encoded = encode(exported)
+                whole = payload
+            try:
+                exported, encoded = self._written(row, whole, derived, ordinal)
+            except (ValueError, OverflowError):  # what JSON cannot say, stored by a writer that did not mind
+                exported, encoded = self._written(*self._storable(row), derived, ordinal)
             self._count(row, exported, encoded)
             yield exported, encoded
+
+    def _written(
+        self, row: Row, payload: dict[str, Any], derived: Derived, ordinal: int
+    ) -> tuple[dict[str, Any], bytes]:
+        exported = event(row, payload, derived, ordinal)
+        if self._content == "digest":
+            exported["payload"] = digest_payload(row.kind, exported["payload"])
+        return exported, encode(exported)
+
+    def _storable(self, row: Row) -> tuple[Row, dict[str, Any]]:
+        """Return a row and its payload as they can be written; a time outside the calendar is marked."""
+        payload = events.storable(events.payload(row))
+        if not is_calendar(row.occurred_at):
+            row = row._replace(occurred_at=self._latest)
+            payload["_timestamp_invalid"] = True
+        return row, payload
 
     def _restore(self, payload: dict[str, Any], kept: list[tuple[str, str]]) -> dict[str, Any]:
         """Return the payload with its cut bodies put back where the import took them."""
@@ -166,7 +190,7 @@ class Export:
         privacy = {**self._head["privacy"], **({"redactions": redactions} if redactions else {})}
         fidelity = next((one["fidelity"] for one in self._declared if "fidelity" in one), None)
         damaged = sum(imports.count_damaged(self._db, session_id) for session_id in self._ids)
-        damaged += sum(one.get("damaged_lines", 0) for one in self._declared)
+        damaged += sum(self._declared_damage().values())
         scope = self._export_reasons(damaged)
         computed = completeness(
             self._quality,
@@ -207,11 +231,20 @@ class Export:
             },
         }
 
+    def _declared_damage(self) -> dict[tuple[str, ...], int]:
+        """Return what files declared, by their sessions: a later file of the same counts the same lines."""
+        counts: dict[tuple[str, ...], int] = {}
+        for one in self._declared:
+            sessions = tuple(one.get("sessions", []))
+            counts[sessions] = max(counts.get(sessions, 0), one.get("damaged_lines", 0))
+        return counts
+
     def _export_reasons(self, damaged: int) -> list[str]:
         reasons = [reason for one in self._declared for reason in one.get("scope", [])]
         for session_id in self._ids:
-            kind, failures = self._last.get(session_id, (None, None))
-            reasons += session_export.session_reasons(session_id, kind, failures)
+            reasons += session_export.session_reasons(
+                session_id, self._last.get(session_id), failing=session_id in self._failing
+            )
         if damaged:
             reasons.append(session_export.DAMAGED.format(count=damaged))
         return unique(reasons)

@@ -9,15 +9,16 @@ import hashlib
 import json
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from geode_traj.codec.files import CHUNK, reading
 from geode_traj.errors import DataError, TrajError
 from geode_traj.migrate.assemble import GENERATION, PAYLOAD, SESSION, Assembler, Batch
-from geode_traj.migrate.plan import Plan, Planned
+from geode_traj.migrate.plan import Plan, Planned, against
 from geode_traj.migrate.scrub import Scrubber
 from geode_traj.model.receipt import MigrateReceipt
 from geode_traj.scan.numbering import Numbering
@@ -94,19 +95,20 @@ class _Import:
         if planned.source is None:
             raise RuntimeError("a source without a format is never read")
         self._db = connection
-        self._planned = planned
-        self._given = planned.given
+        # A path is content too: what the store keeps of it is redacted like any text.
+        self._given = replace(planned.given, name=scrubber.text(planned.given.name, Counter()))
+        self._filed = scrubber.text(planned.given.receipt_session, Counter())
+        self._planned = replace(planned, given=self._given)
         self._source = planned.source
-        self._assembler = Assembler(planned, scrubber)
+        self._assembler = Assembler(self._planned, scrubber)
+        self._assembler.receipt.source = planned.given.name
         self._sessions: dict[str, _Numbers] = {}
-        self._grown = imports.path_known(connection, planned.given.name)
+        self._grown = imports.path_known(connection, self._given.name)
 
     def run(self) -> MigrateReceipt:
         earlier = imports.receipt(self._db, self._given.sha256)
         if earlier is not None:  # another process imported these bytes since the plan was made
-            receipt = self._planned.receipt()
-            receipt.status, receipt.reason = "unchanged", f"recorded under session {earlier.session_id}"
-            return receipt
+            return against(self._planned, earlier).receipt()
         assembler = self._assembler
         with reading(self._given.path) as stream:
             for item in self._source.read(self._given, stream):
@@ -181,24 +183,18 @@ class _Import:
         stat = os.fstat(stream.fileno())
         if (stat.st_ino, stat.st_mtime_ns) == self._planned.stat:
             return
-        digest = hashlib.sha256()
-        remaining = self._given.size
-        stream.seek(0)
-        while remaining and (chunk := stream.read(min(CHUNK, remaining))):
-            digest.update(chunk)
-            remaining -= len(chunk)
-        if digest.hexdigest() != self._given.sha256:
+        if _digest(stream, 0, self._given.size) != self._given.sha256:
             raise DataError("TE207", place=self._given.name)
 
     def _forget_healed(self, stream: BinaryIO) -> None:
-        """Drop a torn last line of an earlier state of this file that is now a whole record."""
+        """Drop damage of an earlier state of this file that has grown into a whole record, or further."""
         damaged = {(line.line, line.sha256) for line in self._assembler.damaged}
-        healed = []
-        for row_id, torn in imports.torn_lines(self._db, self._given.name):
-            stream.seek(torn.offset)
-            same = hashlib.sha256(stream.read(torn.length)).hexdigest() == torn.sha256
-            if same and (torn.line, torn.sha256) not in damaged:
-                healed.append(row_id)
+        gone = [
+            (row_id, line)
+            for row_id, line in imports.damaged_of(self._db, self._given.name)
+            if (line.line, line.sha256) not in damaged
+        ]
+        healed = [row_id for row_id, torn in gone if _digest(stream, torn.offset, torn.length) == torn.sha256]
         imports.forget_damaged(self._db, healed)
 
     def _write_receipt(self) -> None:
@@ -208,12 +204,20 @@ class _Import:
         if receipt.known:
             receipt.status = "extended"
         given = self._given
-        imports.write_receipt(
-            self._db, imports.Receipt(given.sha256, given.name, given.receipt_session, receipt.new)
-        )
+        imports.write_receipt(self._db, imports.Receipt(given.sha256, given.name, self._filed, receipt.new))
         imports.write_damaged(self._db, assembler.damaged)
+        # A file of which nothing was new only repeats what the store knows: it declares nothing once more.
         sessions = {
-            session_id: (count.events, assembler.declared.get(session_id, {}))
+            session_id: (count.events, assembler.declared.get(session_id, {}) if receipt.new else {})
             for session_id, count in receipt.sessions.items()
         }
         imports.write_sessions(self._db, given.sha256, self._source.name, sessions)
+
+
+def _digest(stream: BinaryIO, offset: int, length: int) -> str:
+    digest = hashlib.sha256()
+    stream.seek(offset)
+    while length and (chunk := stream.read(min(CHUNK, length))):
+        digest.update(chunk)
+        length -= len(chunk)
+    return digest.hexdigest()

@@ -78,7 +78,7 @@ class Assembler:
         elif isinstance(item, Loss):
             self.receipt.losses[item.reason] += item.count
         elif isinstance(item, Session):
-            self.declared[item.session_id] = item.declared
+            self._declare(item)
 
     def flush(self) -> Batch:
         """Hand over what is assembled so far."""
@@ -151,6 +151,14 @@ class Assembler:
         event.payload["_derived"] = {**kept, "occurred_at": rule}
         return seconds
 
+    def _declare(self, item: Session) -> None:
+        """Keep what a file declares of a session; it is the file's text like any other."""
+        counts: Counter[str] = Counter()
+        session_id = fit(self._scrub.text(item.session_id, counts), MAX_SESSION_ID)
+        declared = self._scrub.payload(item.declared, counts)
+        self.declared[session_id] = {key: declared[key] for key in item.declared}
+        self.receipt.sessions.setdefault(session_id, SessionCount()).redactions.update(counts)
+
     def _columns(self, event: Event, counts: Counter[str]) -> tuple[Any, ...]:
         """Return session, turn, call, parent, role, status, model, provider, source: redacted, fitted."""
         given = (
@@ -164,7 +172,7 @@ class Assembler:
             fit(session, MAX_SESSION_ID),
             fit(turn, COLUMN_BOUNDS["turn_id"]),
             fit(call, COLUMN_BOUNDS["call_id"]),
-            fit(parent, COLUMN_BOUNDS["parent_event_id"]) or None,
+            None if event.parent_event_id is None else fit(parent, COLUMN_BOUNDS["parent_event_id"]),
             fit(role, COLUMN_BOUNDS["role"]),
             fit(status, COLUMN_BOUNDS["status"]),
             fit(model, COLUMN_BOUNDS["model"]),

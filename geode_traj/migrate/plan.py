@@ -81,7 +81,7 @@ def plan(
         for path, named in _files(paths):
             one = _plan_file(path, chosen, session_id, named=named)
             if one.action == "import" and connection is not None:
-                one = _against_store(one, imports.receipt(connection, one.given.sha256))
+                one = against(one, imports.receipt(connection, one.given.sha256))
             if one.action == "import" and one.given.sha256 in seen:
                 one = _replace(one, "unchanged", f"the same bytes as {seen[one.given.sha256]}")
             seen.setdefault(one.given.sha256, one.given.name)
@@ -140,7 +140,8 @@ def _look(stream: BinaryIO) -> tuple[Probe, str, int]:
     return Probe(head, tail), digest.hexdigest(), size
 
 
-def _against_store(one: Planned, receipt: imports.Receipt | None) -> Planned:
+def against(one: Planned, receipt: imports.Receipt | None) -> Planned:
+    """Return what becomes of a source whose bytes the store may hold already: unchanged, or TE301."""
     if receipt is None:
         return one
     override = one.given.override

@@ -72,8 +72,8 @@ class GeodeTrajectory:
             sessions[text.value["session_id"]] = None
             yield from _event(text, sha256)
         head = document.head
-        if head.get("schema_id") != TRAJECTORY:
-            raise DataError("TE208", name=TRAJECTORY, why="another schema_id", place=given.name)
+        if not is_valid(TRAJECTORY, {**head, "events": []}):
+            raise DataError("TE208", name=TRAJECTORY, why="its head does not fit", place=given.name)
         declared = _declared(head, list(sessions))
         for session in sessions:
             yield Session(session, declared)
@@ -133,10 +133,12 @@ def _declared(head: dict[str, Any], sessions: list[str]) -> dict[str, Any]:
     integrity = integrity if isinstance(integrity, dict) else {}
     privacy = head.get("privacy")
     redactions = privacy.get("redactions") if isinstance(privacy, dict) else None
+    damaged = integrity.get("damaged_lines")
+    scope = integrity.get("scope_incompleteness")
     declared: dict[str, Any] = {
-        "scope": own_reasons(integrity.get("scope_incompleteness")),
-        "replay": own_reasons(integrity.get("replay_incompleteness")),
-        "damaged_lines": integrity.get("damaged_lines", 0),
+        "scope": own_reasons(scope),
+        "replay": own_reasons(integrity.get("replay_incompleteness"), follows=bool(scope)),
+        "damaged_lines": damaged if type(damaged) is int and damaged > 0 else 0,
         "fidelity": integrity.get("fidelity"),
         "redactions": redactions if isinstance(redactions, list) else None,
         "head": {key: head[key] for key in _HEAD if key in head},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,15 +12,21 @@ from typing import Any, Final
 
 import jiter
 
+from geode_traj.codec.reading import tolerant
+from geode_traj.contract.times import END, FIRST
 from geode_traj.model.event import Row
-from geode_traj.store.schema import has_table
+from geode_traj.store.schema import as_text, has_table, text_or_bytes
 
 _COLUMNS: Final = ", ".join(Row._fields)
 _INSERT: Final = (
     f"INSERT OR IGNORE INTO session_events ({', '.join(Row._fields[1:])})"  # noqa: S608 - fixed names
     f" VALUES ({', '.join('?' * (len(Row._fields) - 1))})"
 )
+_CALENDAR: Final = f"typeof(occurred_at) = 'real' AND occurred_at >= {FIRST} AND occurred_at < {END}"
 MAX_VARIABLES: Final = 500
+_SOUND: Final = frozenset(
+    (int, str, float, str, int, str, str, parent, *(str,) * 8) for parent in (str, type(None))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +76,34 @@ def max_generation(connection: sqlite3.Connection, session_id: str) -> int:
 
 
 def read(connection: sqlite3.Connection, session_ids: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows of the sessions in database order.
+    r"""Yield the rows of the sessions in database order; a bad one hides none of the rest.
 
-    A row whose text is not UTF-8 is read with its bad bytes as surrogates, so that it hides no other row.
+    SQLite keeps what it is given: bytes that are no UTF-8 are written `\xNN`, values of another type as text
+    (a time as NaN, a generation as 1). Only `payload_json` stays as it is, for `payload` to judge.
     """
     last = 0
     while True:
         try:
             for values in _select(connection, _COLUMNS, session_ids, f"AND id > {last} ORDER BY id"):
                 last = values[0]
-                yield Row._make(values)
+                yield Row._make(values) if tuple(map(type, values)) in _SOUND else _mended(values)
             return
         except sqlite3.OperationalError as error:
             if connection.text_factory is not str or "decode" not in str(error):
                 raise
-            connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+            connection.text_factory = text_or_bytes
+
+
+def _mended(values: Sequence[Any]) -> Row:
+    mended = {name: as_text(value) for name, value in zip(Row._fields, values, strict=True)}
+    row = Row._make(values)
+    return Row._make(mended.values())._replace(
+        id=row.id,
+        occurred_at=row.occurred_at if isinstance(row.occurred_at, float) else math.nan,
+        session_generation=row.session_generation if isinstance(row.session_generation, int) else 1,
+        parent_event_id=None if row.parent_event_id is None else mended["parent_event_id"],
+        payload_json=row.payload_json,
+    )
 
 
 def _select(
@@ -105,9 +125,13 @@ def last(connection: sqlite3.Connection, session_id: str) -> Row | None:
 
 
 def latest_time(connection: sqlite3.Connection, session_ids: Sequence[str]) -> float | None:
-    """Return the greatest event time of the sessions in Unix seconds, None without events."""
-    (latest,) = _select(connection, "max(occurred_at)", session_ids, "").fetchone()
-    return float(latest) if latest is not None else None
+    """Return the greatest calendar time of the sessions in Unix seconds, None without events.
+
+    0 where no event has one.
+    """
+    columns = f"count(*), max(CASE WHEN {_CALENDAR} THEN occurred_at END)"
+    count, latest = _select(connection, columns, session_ids, "").fetchone()
+    return (latest or 0.0) if count else None
 
 
 def payload(row: Row) -> dict[str, Any]:
@@ -126,24 +150,34 @@ def _parse(text: str, encoded: bytes) -> Any:
     try:
         return jiter.from_json(encoded, allow_inf_nan=False)
     except ValueError:
-        return json.loads(text)  # lone surrogates, which GEODE's reader takes too
+        return json.loads(text)  # lone surrogates and NaN, which GEODE's reader takes too
+
+
+def storable(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return a payload as an import would have stored it: what JSON cannot hold as words, told by pointer."""
+    read = tolerant(json.dumps(payload).encode())
+    marks = {"_escaped": read.escaped, "_nonfinite": read.nonfinite}
+    return {**read.value, **{key: pointers for key, pointers in marks.items() if pointers}}
 
 
 def summaries(connection: sqlite3.Connection) -> Iterator[SessionSummary]:
     """Yield every session of the store, by id."""
     if not has_table(connection, "session_events"):
         return
+    connection.text_factory = text_or_bytes
     rows = connection.execute(
-        """SELECT e.session_id, min(e.occurred_at), max(e.occurred_at), count(*),
-                  count(DISTINCT e.session_generation), json_group_array(DISTINCT e.source),
+        f"""SELECT e.session_id, coalesce(min(e.calendar), 0.0), coalesce(max(e.calendar), 0.0), count(*),
+                  count(DISTINCT e.session_generation), json_group_array(DISTINCT CAST(e.source AS TEXT)),
                   (SELECT l.kind || '/' || l.source FROM session_events AS l
                     WHERE l.session_id = e.session_id ORDER BY l.id DESC LIMIT 1)
-             FROM session_events AS e GROUP BY e.session_id ORDER BY e.session_id"""
+             FROM (SELECT *, CASE WHEN {_CALENDAR} THEN occurred_at END AS calendar FROM session_events) AS e
+            GROUP BY e.session_id ORDER BY e.session_id"""  # noqa: S608 - fixed texts
     )
     for session_id, first, last, count, generations, sources, tail in rows:
         status = "open"
-        if tail.startswith("session.ended/"):
-            status = "attested" if tail.endswith("/attestation") else "ended"
+        if as_text(tail).startswith("session.ended/"):
+            status = "attested" if as_text(tail).endswith("/attestation") else "ended"
+        names = tolerant(sources if isinstance(sources, bytes) else sources.encode()).value
         yield SessionSummary(
-            session_id, status, first, last, count, generations, tuple(sorted(json.loads(sources)))
+            as_text(session_id), status, first, last, count, generations, tuple(sorted(names))
         )

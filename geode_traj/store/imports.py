@@ -112,10 +112,10 @@ def write_damaged(connection: sqlite3.Connection, lines: list[DamagedLine]) -> N
     )
 
 
-def torn_lines(connection: sqlite3.Connection, path: str) -> list[tuple[int, DamagedLine]]:
-    """Return (row id, line) of a path's torn last lines, which may have grown whole since."""
+def damaged_of(connection: sqlite3.Connection, path: str) -> list[tuple[int, DamagedLine]]:
+    """Return (row id, line) of a path's damaged lines: one that was torn may have grown whole since."""
     rows = connection.execute(
-        f"SELECT id, {_DAMAGED} FROM traj_damaged WHERE source_path = ? AND reason = 'torn_tail'",  # noqa: S608
+        f"SELECT id, {_DAMAGED} FROM traj_damaged WHERE source_path = ? ORDER BY id",  # noqa: S608
         (path,),
     )
     return [(row[0], DamagedLine(*row[1:])) for row in rows]

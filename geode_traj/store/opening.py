@@ -6,6 +6,7 @@ to the busy time-out; past it the caller gets `WorldError` TE501.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -26,12 +27,19 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if _is_busy(error):
             raise WorldError("TE501", path=path.name, place=str(path)) from None
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise DataError("TE505", why=str(error), place=str(path)) from None
         raise WorldError("TE503", path=path.name, why=str(error), place=str(path)) from None
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the extended part
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 @contextmanager
@@ -53,14 +61,21 @@ def open_reader(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def open_writer(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> Iterator[sqlite3.Connection]:
-    """Open a store for writing and create it, its folder and its tables where missing."""
+    """Open a store for writing and create it, its folder and its tables where missing.
+
+    A new store is its owner's alone to read: what it holds is private until it was reviewed.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except OSError as error:
         raise WorldError("TE503", path=path.name, why=error.strerror, place=str(path)) from None
     with translated(path):
         # Statements begin and end transactions themselves: the module's implicit ones would hide them.
         connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+        connection.text_factory = schema.text_or_bytes
         try:
             schema.check_versions(connection)  # before the first write, so that a newer store stays as it is
             _use_wal(connection, busy_seconds)
@@ -81,8 +96,8 @@ def _use_wal(connection: sqlite3.Connection, seconds: float) -> None:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
-        except sqlite3.OperationalError:
-            if time.monotonic() >= deadline:
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() >= deadline:
                 raise
             time.sleep(0.02)
 

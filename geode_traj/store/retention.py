@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
+from geode_traj.contract.times import FIRST
 from geode_traj.errors import WorldError
 from geode_traj.store.opening import transaction
 from geode_traj.store.schema import has_table
@@ -30,10 +31,10 @@ def expired(connection: sqlite3.Connection, cutoff: float) -> list[Expired]:
         """SELECT last.session_id, last.occurred_at,
                   (SELECT count(*) FROM session_events AS e WHERE e.session_id = last.session_id)
              FROM session_events AS last
-            WHERE last.kind = 'session.ended' AND last.occurred_at < ?
+            WHERE last.kind = 'session.ended' AND last.occurred_at < ? AND last.occurred_at >= ?
               AND last.id = (SELECT max(id) FROM session_events AS e WHERE e.session_id = last.session_id)
             ORDER BY last.session_id""",
-        (cutoff,),
+        (cutoff, FIRST),  # a time outside the calendar is unknown, not old
     )
     return [Expired(*row) for row in rows]
 
@@ -76,7 +77,8 @@ def scrub(connection: sqlite3.Connection) -> None:
 
 def _has_bare_table(connection: sqlite3.Connection) -> bool:
     tables = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        """SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            AND sql NOT LIKE 'CREATE VIRTUAL%'"""  # those keep their rows in tables with keys
     ).fetchall()
     for (name,) in tables:
         columns = connection.execute("SELECT type, pk FROM pragma_table_info(?)", (name,)).fetchall()

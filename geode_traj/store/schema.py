@@ -76,7 +76,8 @@ def check_versions(connection: sqlite3.Connection) -> None:
     if not has_table(connection, "storage_schema"):
         return
     for component, version in connection.execute("SELECT component, version FROM storage_schema"):
-        if component in VERSIONS and version > VERSIONS[component]:
+        known = VERSIONS.get(component)
+        if known is not None and not (isinstance(version, int) and version <= known):
             raise DataError("TE502", component=component, version=version)
 
 
@@ -95,3 +96,18 @@ def has_table(connection: sqlite3.Connection, name: str) -> bool:
     """Tell whether the database has a table of that name."""
     found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
     return found.fetchone() is not None
+
+
+def text_or_bytes(raw: bytes) -> str | bytes:
+    """Read a text column as a connection's `text_factory`: bytes that are no UTF-8 stay bytes, no error."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
+def as_text(value: object) -> str:
+    r"""Return a column's value as text: bytes that are no UTF-8 as `\xNN`, null as nothing."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return "" if value is None else str(value)
