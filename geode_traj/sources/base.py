@@ -31,7 +31,8 @@ class Input:
     """One source to read: where it is, the name to record, and the bytes that were planned.
 
     `override` is an explicit session id. `size` and `sha256` describe the planned bytes: a file that grows
-    while it is read is read up to there.
+    while it is read is read up to there. `grown` tells that this path was imported before: only then can a
+    record be stored under an alias.
     """
 
     path: Path
@@ -39,6 +40,7 @@ class Input:
     sha256: str
     size: int
     override: str | None = None
+    grown: bool = False
 
     @property
     def receipt_session(self) -> str:

@@ -101,6 +101,8 @@ class _Reader:
 
     def __init__(self, given: Input) -> None:
         self._given = given
+        self._default = given.default_session
+        self._receipt = given.receipt_session
         self._named = ""
         self._generations: dict[str, int] = {}
 
@@ -128,7 +130,9 @@ class _Reader:
         name = _text(row.get("event"))
         session, alias = self._session(row, name, number, sha256)
         kind = _KINDS.get(name, "legacy.imported")
-        fields = {key: row[key] for key in row if key in OUR_MARKERS or key == "seq"}
+        fields = {"seq": row["seq"]} if "seq" in row else {}
+        if not OUR_MARKERS.isdisjoint(row):
+            fields.update({key: row[key] for key in row if key in OUR_MARKERS})
         payload = {key: value for key, value in row.items() if key not in _NOT_PAYLOAD}
         places = _place(kind, row, payload, fields)
         legacy: dict[str, Any] = {
@@ -142,10 +146,7 @@ class _Reader:
         if seconds is None and row.get("ts") is not None:
             legacy["timestamp_invalid"] = True
             fields["ts"] = row["ts"]
-        for key in _COLUMNS:
-            value = row.get(key)
-            if value is not None and (not isinstance(value, str) or len(value) > COLUMN_BOUNDS[key]):
-                fields[key] = value
+        turn, call, model, provider, status = (_column(row, key, fields) for key in _COLUMNS)
         own = row.get("session_id")
         if own is not None and (not isinstance(own, str) or len(own) > MAX_SESSION_ID):
             fields["session_id"] = own
@@ -164,12 +165,12 @@ class _Reader:
             time=seconds,
             generation=self._generations.get(session, 1),
             raw=name not in _KINDS,
-            turn_id=_text(row.get("turn_id")),
-            call_id=_text(row.get("call_id")),
+            turn_id=turn,
+            call_id=call,
             role=_ROLES.get(kind, ""),
-            status=_text(row.get("status")),
-            model=_text(row.get("model")),
-            provider=_text(row.get("provider")),
+            status=status,
+            model=model,
+            provider=provider,
             source="legacy_jsonl",
             event_id=legacy_event_id(session, number, sha256),
             aliases=(alias,) if alias else (),
@@ -182,12 +183,22 @@ class _Reader:
         own = _text(row.get("session_id"))
         if name == "session_start" and own:
             self._named = own
-        session = own or self._named or self._given.default_session
+        session = own or self._named or self._default
         if name == "session_start":
             self._generations[session] = self._generations.get(session, 0) + 1
-        if own or session == self._given.receipt_session:
+        if own or not self._given.grown or session == self._receipt:
             return session, ""
-        return session, legacy_event_id(self._given.receipt_session, number, sha256)
+        return session, legacy_event_id(self._receipt, number, sha256)
+
+
+def _column(row: dict[str, Any], key: str, fields: dict[str, Any]) -> str:
+    """Return a column's text; what is no text, or longer than the column, is kept in `fields` too."""
+    value = row.get(key)
+    if value is None:
+        return ""
+    if type(value) is not str or len(value) > COLUMN_BOUNDS[key]:
+        fields[key] = value
+    return _text(value)
 
 
 def _after_nuls(data: bytes) -> Tolerated | None:
@@ -261,6 +272,8 @@ def _place(kind: str, row: dict[str, Any], payload: dict[str, Any], fields: dict
             given.append(("arguments", "input", _arguments(row, places)))
     elif kind == "tool.completed":
         given = [("tool", "tool", _text(row.get("tool"))), ("summary", "summary", _text(row.get("summary")))]
+    elif kind == "subagent.stopped" and "summary" in row:
+        given = [("summary", "summary", row["summary"])]
     given = [one for one in given if one[0] not in payload]
     whole = {origin for _, origin, value in given if origin == "input" or value == row.get(origin)}
     fields.update({key: row[key] for key in _PLACED if key in row and key not in whole})
