@@ -41,7 +41,10 @@ def lines(stream: BinaryIO, *, limit: int = MAX_LINE, size: int | None = None) -
         consumed = len(raw)
         if raw.endswith(b"\n"):
             data = raw[skip:-2] if raw.endswith(b"\r\n") else raw[skip:-1]
-            line = _line(number, offset + skip, data, True, limit)
+            if consumed <= limit:  # nearly every line: spared a call
+                line = Line(number, offset + skip, len(data), data, True)
+            else:
+                line = _line(number, offset + skip, data, True, limit)
         elif consumed < most:
             line = _line(number, offset + skip, raw[skip:], False, limit)
         else:

@@ -8,6 +8,8 @@ from typing import Final
 # UUIDv5 hashes the namespace's 16 bytes and the name; the standard library spends most of its time elsewhere.
 _URL_NAMESPACE: Final = bytes.fromhex("6ba7b8119dad11d180b400c04fd430c8")
 
+_VARIANT: Final = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+
 COLUMN_BOUNDS: Final = {
     "turn_id": 256,
     "call_id": 256,
@@ -17,6 +19,7 @@ COLUMN_BOUNDS: Final = {
     "model": 256,
     "provider": 128,
 }
+MIN_BOUND: Final = min(COLUMN_BOUNDS.values())
 MAX_SESSION_ID: Final = 256
 MAX_EVENT_ID: Final = 128
 MAX_SOURCE: Final = 64
@@ -24,11 +27,9 @@ MAX_SOURCE: Final = 64
 
 def uuid5_url(name: str) -> str:
     """Return the UUIDv5 of `name` in the URL namespace, as text."""
-    raw = bytearray(hashlib.sha1(_URL_NAMESPACE + name.encode(), usedforsecurity=False).digest()[:16])
-    raw[6] = raw[6] & 0x0F | 0x50
-    raw[8] = raw[8] & 0x3F | 0x80
-    text = raw.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    text = hashlib.sha1(_URL_NAMESPACE + name.encode(), usedforsecurity=False).hexdigest()
+    variant = _VARIANT[text[16]]
+    return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
 
 
 def legacy_event_id(session_id: str, line_number: int, line_sha256: str) -> str:

@@ -104,6 +104,7 @@ class _Import:
         self._assembler.receipt.source = planned.given.name
         self._sessions: dict[str, _Numbers] = {}
         self._grown = imports.path_known(connection, self._given.name)
+        self._given = replace(self._given, grown=self._grown)
 
     def run(self) -> MigrateReceipt:
         earlier = imports.receipt(self._db, self._given.sha256)
@@ -124,9 +125,8 @@ class _Import:
         return assembler.receipt
 
     def _write(self, batch: Batch) -> None:
-        for row in batch.rows:
-            if row[SESSION] not in self._sessions:
-                self._sessions[row[SESSION]] = _Numbers(events.max_generation(self._db, row[SESSION]))
+        for session_id in {row[SESSION] for row in batch.rows} - self._sessions.keys():
+            self._sessions[session_id] = _Numbers(events.max_generation(self._db, session_id))
         stored = self._stored(batch)
         fresh = []
         for row in batch.rows:
@@ -139,12 +139,13 @@ class _Import:
         for numbers in self._sessions.values():
             if numbers.offset is None:
                 numbers.offset = 0 if self._source.keeps_ids else numbers.highest
-        for row in fresh:
-            row[GENERATION] = max(1, row[GENERATION] + (self._sessions[row[SESSION]].offset or 0))
+        if any(numbers.offset for numbers in self._sessions.values()):
+            for row in fresh:
+                row[GENERATION] = max(1, row[GENERATION] + (self._sessions[row[SESSION]].offset or 0))
         new = events.insert(self._db, fresh)
         self._assembler.receipt.new += new
         self._assembler.receipt.known += len(batch.rows) - new
-        for row in fresh:
+        for row in fresh if batch.bodies else ():
             if row[0] in batch.bodies:
                 blobs.write(self._db, row[0], row[SESSION], batch.bodies[row[0]])
 

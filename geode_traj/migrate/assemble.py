@@ -12,8 +12,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from geode_traj.codec.canonical import dumps
-from geode_traj.contract.bounds import MAX_BYTES, Bodies, cut, within
-from geode_traj.contract.ids import COLUMN_BOUNDS, MAX_SESSION_ID, MAX_SOURCE, fit, foreign_event_id
+from geode_traj.contract.bounds import MAX_BYTES, Bodies, cut, examine
+from geode_traj.contract.ids import (
+    COLUMN_BOUNDS,
+    MAX_SESSION_ID,
+    MAX_SOURCE,
+    MIN_BOUND,
+    fit,
+    foreign_event_id,
+)
 from geode_traj.migrate.plan import Planned
 from geode_traj.migrate.scrub import Scrubber
 from geode_traj.model.event import Damaged, Event, Item, Loss, Session, Skipped
@@ -96,18 +103,29 @@ class Assembler:
                 receipt.kept_raw += 1
             else:
                 receipt.converted += 1
-        counts: Counter[str] = Counter()
+        counts: Counter[str] | None = None
         when = self._time(event)
-        _mark(event.payload, "_escaped", event.escaped)
-        _mark(event.payload, "_nonfinite", event.nonfinite)
-        columns = self._columns(event, counts)
+        if event.escaped:
+            event.payload["_escaped"] = list(event.escaped)
+        if event.nonfinite:
+            event.payload["_nonfinite"] = list(event.nonfinite)
         payload = event.payload
-        encoded = dumps(payload)
-        if self._scrub.may_match(encoded):
+        fits, plain = examine(payload)
+        encoded = dumps(payload, plain=plain)
+        given = (
+            event.session_id, event.turn_id, event.call_id, event.parent_event_id or "", event.role,
+            event.status, event.model, event.provider,
+        )  # fmt: skip
+        # One look at columns and payload together, since asking costs more than reading.
+        if self._scrub.may_match(" ".join(given).encode("utf-8", "replace") + encoded):
+            counts = Counter()
+            given = tuple(self._scrub.text(text, counts) for text in given)  # type: ignore[assignment]
             payload = self._scrub.payload(payload, counts)
+            fits, _ = examine(payload)
             encoded = dumps(payload)
+        columns = self._columns(event, given)
         event_id = event.event_id or self._own_id(event, columns[0])
-        if len(encoded) > MAX_BYTES or not within(payload):
+        if len(encoded) > MAX_BYTES or not fits:
             encoded, bodies = cut(payload)
             self.batch.bodies[event_id] = bodies
             self.batch.size += sum(len(data) for _, data in bodies)
@@ -123,7 +141,7 @@ class Assembler:
             self.batch.aliases[event_id] = event.aliases
         self._count(columns[0], event, counts)
 
-    def _count(self, session_id: str, event: Event, counts: Counter[str]) -> None:
+    def _count(self, session_id: str, event: Event, counts: Counter[str] | None) -> None:
         if session_id != self._session:
             self._session = session_id
             self._settle(session_id)
@@ -159,14 +177,12 @@ class Assembler:
         self.declared[session_id] = {key: declared[key] for key in item.declared}
         self.receipt.sessions.setdefault(session_id, SessionCount()).redactions.update(counts)
 
-    def _columns(self, event: Event, counts: Counter[str]) -> tuple[Any, ...]:
-        """Return session, turn, call, parent, role, status, model, provider, source: redacted, fitted."""
-        given = (
-            event.session_id, event.turn_id, event.call_id, event.parent_event_id or "", event.role,
-            event.status, event.model, event.provider,
-        )  # fmt: skip
-        if self._scrub.may_match(" ".join(given).encode("utf-8", "replace")):
-            given = tuple(self._scrub.text(text, counts) for text in given)  # type: ignore[assignment]
+    def _columns(self, event: Event, given: tuple[str, ...]) -> tuple[Any, ...]:
+        """Return session, turn, call, parent, role, status, model, provider, source, fitted."""
+        source = fit(event.source or self._format, MAX_SOURCE)
+        if max(map(len, given)) <= MIN_BOUND:
+            session, turn, call, parent, *rest = given
+            return (session, turn, call, parent if event.parent_event_id is not None else None, *rest, source)
         session, turn, call, parent, role, status, model, provider = given
         return (
             fit(session, MAX_SESSION_ID),
@@ -177,7 +193,7 @@ class Assembler:
             fit(status, COLUMN_BOUNDS["status"]),
             fit(model, COLUMN_BOUNDS["model"]),
             fit(provider, COLUMN_BOUNDS["provider"]),
-            fit(event.source or self._format, MAX_SOURCE),
+            source,
         )
 
     def _own_id(self, event: Event, session_id: str) -> str:
@@ -213,8 +229,3 @@ class Assembler:
         self.damaged = [
             line if line.session_id else replace(line, session_id=session_id) for line in self.damaged
         ]
-
-
-def _mark(payload: dict[str, Any], key: str, pointers: tuple[str, ...]) -> None:
-    if pointers:
-        payload[key] = list(pointers)

@@ -136,7 +136,7 @@ def _look(stream: BinaryIO) -> tuple[Probe, str, int]:
     while chunk := stream.read(CHUNK):
         digest.update(chunk)
         size += len(chunk)
-        tail = (tail + chunk)[-TAIL_BYTES:]
+        tail = chunk[-TAIL_BYTES:] if len(chunk) >= TAIL_BYTES else (tail + chunk)[-TAIL_BYTES:]
     return Probe(head, tail), digest.hexdigest(), size
 
 

@@ -16,10 +16,8 @@ class Scrubber:
 
     def __init__(self, numbering: Numbering, sensitive_fields: Iterable[str] = ()) -> None:
         self._redactor = Redactor("import", numbering.number, sensitive_fields)
-
-    def may_match(self, encoded: bytes) -> bool:
-        """Tell quickly whether anything in canonical JSON could need redaction."""
-        return self._redactor.may_match(encoded)
+        self.may_match = self._redactor.scanner.may_match
+        """Tells quickly whether anything in canonical JSON could need redaction."""
 
     def payload(self, payload: dict[str, Any], counts: Counter[str]) -> dict[str, Any]:
         """Return the redacted payload with its redactions listed in `_redactions`; count them by class."""

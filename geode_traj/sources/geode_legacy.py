@@ -37,6 +37,7 @@ _RESERVED: Final = frozenset(
     "event ts seq session_id turn_id call_id model provider status text tool input summary".split()
 )
 _PLACED: Final = ("text", "tool", "input", "summary")
+_TOOL: Final = frozenset({"tool", "input", "summary"})
 _COLUMNS: Final = ("turn_id", "call_id", "model", "provider", "status")
 _NOT_PAYLOAD: Final = _RESERVED | OUR_MARKERS
 _ROLES: Final = {"message.user": "user", "message.assistant": "assistant"}
@@ -90,10 +91,15 @@ class GeodeLegacy:
             data = line.data
             if data is None:
                 yield Damaged(line.number, line.offset, line.length, line.sha256, "line_too_long", None)
-            elif not data.strip():
+            elif not data or data.isspace():
                 yield Skipped("blank")
             else:
-                yield from reader.line(line, data)
+                try:
+                    read = tolerant(data)
+                except (ValueError, RecursionError) as error:
+                    yield from reader.unread(line, data, error)
+                else:
+                    yield reader.item(line, data, read)
 
 
 class _Reader:
@@ -106,24 +112,21 @@ class _Reader:
         self._named = ""
         self._generations: dict[str, int] = {}
 
-    def line(self, line: Line, data: bytes) -> Iterator[Item]:
-        sha256 = hashlib.sha256(data).hexdigest()
-        try:
-            read = tolerant(data)
-        except ValueError:
-            rest = _after_nuls(data)
-            if rest is None:
-                yield _damaged(line, sha256, _reason(line, data))
-                return
-            yield Loss("nul_block")
-            read = rest
-        except RecursionError:
-            yield _damaged(line, sha256, "too_deep")
-            return
+    def item(self, line: Line, data: bytes, read: Tolerated) -> Item:
+        """Return the event of a line that was read, or its damage where it is no object."""
         if not isinstance(read.value, dict):
-            yield _damaged(line, sha256, "not_object")
-            return
-        yield self._event(line.number, sha256, read)
+            return _damaged(line, data, "not_object")
+        return self._event(line.number, hashlib.sha256(data).hexdigest(), read)
+
+    def unread(self, line: Line, data: bytes, error: Exception) -> Iterator[Item]:
+        """Yield what a line gives that is no JSON: damage, or the record behind a block of NULs."""
+        if isinstance(error, RecursionError):
+            yield _damaged(line, data, "too_deep")
+        elif (rest := _after_nuls(data)) is None:
+            yield _damaged(line, data, _reason(line, data))
+        else:
+            yield Loss("nul_block")
+            yield self.item(line, data, rest)
 
     def _event(self, number: int, sha256: str, read: Tolerated) -> Event:
         row: dict[str, Any] = read.value
@@ -212,8 +215,9 @@ def _after_nuls(data: bytes) -> Tolerated | None:
         return None
 
 
-def _damaged(line: Line, sha256: str, reason: str) -> Damaged:
-    return Damaged(line.number, line.offset, line.length, sha256, reason, line.data)
+def _damaged(line: Line, data: bytes, reason: str) -> Damaged:
+    sha256 = hashlib.sha256(data).hexdigest()
+    return Damaged(line.number, line.offset, line.length, sha256, reason, data)
 
 
 def _reason(line: Line, data: bytes) -> str:
@@ -258,6 +262,10 @@ def _place(kind: str, row: dict[str, Any], payload: dict[str, Any], fields: dict
     Where the row has a key of the place's own name, that one stays, as in GEODE.
     """
     places = _Places(fields)
+    if kind in _ROLES and type(row.get("text")) is str and "content" not in payload and _TOOL.isdisjoint(row):
+        payload["content"] = row["text"]  # nearly every message: nothing to weigh
+        places.placed["text"] = "/content"
+        return places
     given: list[tuple[str, str, Any]] = []  # name in the payload, where in the row, value
     if kind in _ROLES:
         text, nested = row.get("text"), payload.get("payload")
