@@ -1,6 +1,7 @@
 r"""Lines of a file with number, offset and bytes, in bounded memory.
 
-Lines end at `\n` (a `\r` before it belongs to the line end); no other character splits. A line over the
+Lines end at `\n` (a `\r` before it, or at the very end of the file, where the `\n` may not have been written
+yet, belongs to the line end); no other character splits. A line over the
 limit is reported by its extent and digest only, so that one endless line cannot exhaust memory.
 """
 
@@ -46,7 +47,7 @@ def lines(stream: BinaryIO, *, limit: int = MAX_LINE, size: int | None = None) -
             else:
                 line = _line(number, offset + skip, data, True, limit)
         elif consumed < most:
-            line = _line(number, offset + skip, raw[skip:], False, limit)
+            line = _line(number, offset + skip, raw[skip:].removesuffix(b"\r"), False, limit)
         else:
             line, more = _long(stream, Line(number, offset + skip, 0, raw[skip:], False), left, consumed)
             consumed += more
@@ -79,5 +80,4 @@ def _long(stream: BinaryIO, line: Line, left: int | None, consumed: int) -> tupl
             break
         piece = stream.readline(_PIECE if left is None else min(_PIECE, left - consumed - more))
         more += len(piece)
-    digest.update(held)
-    return Line(line.number, line.offset, length + len(held), None, ended, digest.hexdigest()), more
+    return Line(line.number, line.offset, length, None, ended, digest.hexdigest()), more

@@ -35,10 +35,12 @@ _STRUCTURAL: Final[dict[str, frozenset[str]]] = {
 }
 
 
-def event(row: Row, payload: dict[str, Any], derived: Derived, ordinal: int) -> dict[str, Any]:
+def event(
+    row: Row, payload: dict[str, Any], derived: Derived, ordinal: int, *, restored: bool = False
+) -> dict[str, Any]:
     """Return the trajectory event of a row: payload under the row's overlaid fields, derived ids marked.
 
-    `payload` is consumed: it becomes the event's payload.
+    `payload` is consumed: it becomes the event's payload. `restored` says that cut bodies were put back.
     """
     fields: dict[str, Any] = {
         "model": row.model,
@@ -50,7 +52,7 @@ def event(row: Row, payload: dict[str, Any], derived: Derived, ordinal: int) -> 
         "source_payload_hash": row.payload_hash,
     }
     if not _WRITTEN.isdisjoint(payload):
-        displaced = _displaced(payload, fields)
+        displaced = _displaced(payload, fields, restored)
         if displaced:
             payload["_displaced"] = displaced
     payload.update(fields)
@@ -71,18 +73,25 @@ def event(row: Row, payload: dict[str, Any], derived: Derived, ordinal: int) -> 
     }
 
 
-def _displaced(payload: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
-    """Return what an export's own keys would replace; what only looks like our marks leaves the payload."""
+def _displaced(payload: dict[str, Any], fields: dict[str, Any], restored: bool) -> dict[str, Any]:
+    """Return what an export's own keys would replace; what only looks like our marks leaves the payload.
+
+    An equal value needs no copy, since the recorded hash tells that it was there (`stored_payload`); of a
+    restored payload, which may be large, it is kept all the same, so that nothing has to be tried.
+    """
     kept: dict[str, Any] = {
         key: payload[key]
         for key in OVERLAID
-        if key in payload and (payload[key] != fields[key] or type(payload[key]) is not type(fields[key]))
+        if key in payload
+        and (restored or payload[key] != fields[key] or type(payload[key]) is not type(fields[key]))
     }
     for key in ("_displaced", "_native_turn_id"):
         if key in payload:
             kept[key] = payload.pop(key)
-    marks = payload.get("_derived", {})
-    if not isinstance(marks, dict) or not _CORRELATION.isdisjoint(marks):
+    marks = payload.get("_derived")
+    if "_derived" in payload and (
+        not isinstance(marks, dict) or not marks or not _CORRELATION.isdisjoint(marks)
+    ):
         kept["_derived"] = payload.pop("_derived")
     return kept
 

@@ -132,19 +132,19 @@ class Export:
                 self._failing.add(row.session_id)
             self._evidence += references.verification(row.kind, whole)
             derived = self._deriver.feed(row, whole)
-            if self._content == "digest":
-                whole = payload
+            restored = whole is not payload and self._content == "full"
             try:
-                exported, encoded = self._written(row, whole, derived, ordinal)
+                body = whole if restored else payload
+                exported, encoded = self._written(row, body, derived, ordinal, restored)
             except (ValueError, OverflowError):  # what JSON cannot say, stored by a writer that did not mind
                 exported, encoded = self._written(*self._storable(row), derived, ordinal)
             self._count(row, exported, encoded)
             yield exported, encoded
 
     def _written(
-        self, row: Row, payload: dict[str, Any], derived: Derived, ordinal: int
+        self, row: Row, payload: dict[str, Any], derived: Derived, ordinal: int, restored: bool = False
     ) -> tuple[dict[str, Any], bytes]:
-        exported = event(row, payload, derived, ordinal)
+        exported = event(row, payload, derived, ordinal, restored=restored)
         if self._content == "digest":
             exported["payload"] = digest_payload(row.kind, exported["payload"])
         return exported, encode(exported)

@@ -11,6 +11,7 @@ from typing import Any
 
 from backports import zstd
 
+from geode_traj.contract.times import iso
 from geode_traj.export.references import References
 from geode_traj.export.trajectory import Content, Export
 from geode_traj.migrate.apply import apply
@@ -65,7 +66,7 @@ def rows(store: Path) -> list[Row]:
 
 def facts(store: Path) -> list[Row]:
     """Return the rows without what a fresh store gives anew: row ids, and times below the microsecond."""
-    return [row._replace(id=0, occurred_at=round(row.occurred_at, 6)) for row in rows(store)]
+    return [row._replace(id=0, occurred_at=iso(row.occurred_at)) for row in rows(store)]  # type: ignore[arg-type]
 
 
 def payloads(store: Path) -> list[dict[str, Any]]:
