@@ -50,6 +50,16 @@ def reading(path: Path) -> Iterator[BinaryIO]:
             raise WorldError("TE201", path=path.name, why=error.strerror, place=str(path)) from None
 
 
+def sha256_part(stream: BinaryIO, offset: int, length: int) -> str:
+    """Return the SHA-256 (hex) of a part of a seekable stream, of what there is of it."""
+    digest = hashlib.sha256()
+    stream.seek(offset)
+    while length and (chunk := stream.read(min(CHUNK, length))):
+        digest.update(chunk)
+        length -= len(chunk)
+    return digest.hexdigest()
+
+
 def read_bounded(path: Path, limit: int) -> bytes:
     """Return a file's bytes; raise `DataError` TE203 when it holds more than `limit` bytes."""
     with reading(path) as stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,6 +18,9 @@ MAX_ITEMS: Final = 256
 MAX_DEPTH: Final = 12
 MAX_KEY: Final = 128
 MEDIA_TYPE: Final = "application/json"
+# An attachment's data is not text to read: it is kept as a body of its own though it would fit.
+MAX_MEDIA: Final = 1024
+_MEDIA: Final = re.compile(r"/attachments/\d+/data", re.ASCII)
 
 Bodies = list[tuple[str, bytes]]
 """What was cut from a payload, whole: (JSON pointer in the bounded payload, canonical JSON)."""
@@ -33,8 +37,11 @@ class Cut:
 def examine(payload: dict[str, Any]) -> tuple[bool, bool]:
     """Tell whether a payload passes no bound but the size in bytes, and whether all its floats are plain.
 
-    One walk answers both, since it runs for every event (`codec.canonical.dumps` tells what plain is for).
+    One walk answers both, since it runs for every event (`codec.canonical.dumps` tells what plain is for). A
+    payload with attachments is left to `bound` to decide.
     """
+    if "attachments" in payload:
+        return False, False
     plain = True
     level: list[Any] = [payload]
     for _ in range(MAX_DEPTH - 1):
@@ -75,6 +82,8 @@ def cut(payload: dict[str, Any]) -> tuple[bytes, Bodies]:
     One that brings `_blobs` of its own, or so many cuts that their list alone is too large, is cut whole.
     """
     bounded, cuts = bound(payload)
+    if not cuts:
+        return dumps(bounded), []
     bodies = [(one.pointer, dumps(one.body)) for one in cuts]
     if "_blobs" not in payload or not cuts[0].pointer:
         encoded = dumps({**bounded, "_blobs": _listed(bodies)})
@@ -123,6 +132,9 @@ def _bound(value: Any, pointer: str, depth: int, note: Callable[[Cut], None]) ->
         note(Cut(pointer, value))
         return {"_truncated": "max_depth"}
     if isinstance(value, str):
+        if len(value) > MAX_MEDIA and _MEDIA.fullmatch(pointer):
+            note(Cut(pointer, value))
+            return {"_omitted_type": "base64", "size": len(value)}
         if len(value) <= MAX_TEXT:
             return value
         note(Cut(pointer, value))

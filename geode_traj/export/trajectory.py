@@ -25,7 +25,7 @@ from geode_traj.errors import DataError
 from geode_traj.export import references
 from geode_traj.export.references import References
 from geode_traj.model.event import Row
-from geode_traj.store import blobs, events, imports
+from geode_traj.store import blobs, events, imports, links
 
 Content = Literal["full", "digest"]
 # Of these a digest export too needs what a cut body tells: tool names, references, failures.
@@ -116,6 +116,9 @@ class Export:
             head |= {
                 key: stated[0][key] for key in ("source", "outcome", "trajectory_class") if key in stated[0]
             }
+        linked = {target for one in self._ids for _, target in links.of_session(self._db, one)}
+        if linked.difference(self._ids):
+            head["source"] = {**head["source"], "parents": sorted(linked.difference(self._ids))}
         head["source"] = {**head["source"], **self._given.source}
         earlier = [item for one in stated for item in one.get("artifact_digests", [])]
         head["artifact_digests"] = references.merged_artifacts([*self._given.artifacts, *earlier])

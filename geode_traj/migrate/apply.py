@@ -5,24 +5,22 @@ A crash leaves whole groups or nothing of them; a source that fails is undone al
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, Final
 
-from geode_traj.codec.files import CHUNK, reading
+from geode_traj.codec.files import reading, sha256_part
 from geode_traj.errors import DataError, TrajError
 from geode_traj.migrate.assemble import GENERATION, PAYLOAD, SESSION, Assembler, Batch
 from geode_traj.migrate.plan import Plan, Planned, against
 from geode_traj.migrate.scrub import Scrubber
 from geode_traj.model.receipt import MigrateReceipt
 from geode_traj.scan.numbering import Numbering
-from geode_traj.store import blobs, events, imports, opening, secrets
+from geode_traj.store import blobs, events, imports, links, opening, secrets, units
 
 GROUP_SOURCES: Final = 500
 GROUP_BYTES: Final = 64 << 20
@@ -105,22 +103,24 @@ class _Import:
         self._sessions: dict[str, _Numbers] = {}
         self._grown = imports.path_known(connection, self._given.name)
         self._given = replace(self._given, grown=self._grown)
+        self._written: list[str] = []
 
     def run(self) -> MigrateReceipt:
         earlier = imports.receipt(self._db, self._given.sha256)
         if earlier is not None:  # another process imported these bytes since the plan was made
             return against(self._planned, earlier).receipt()
         assembler = self._assembler
-        with reading(self._given.path) as stream:
-            for item in self._source.read(self._given, stream):
-                assembler.take(item)
-                if len(assembler.batch.rows) >= BATCH_ROWS or assembler.batch.size >= BATCH_BYTES:
-                    self._write(assembler.flush())
-            self._write(assembler.flush())
-            assembler.end()
-            self._check_unchanged(stream)
-            if self._grown:
-                self._forget_healed(stream)
+        before = self._supersede() if self._source.mutable else None
+        for item in self._source.items(self._given):
+            assembler.take(item)
+            if len(assembler.batch.rows) >= BATCH_ROWS or assembler.batch.size >= BATCH_BYTES:
+                self._write(assembler.flush())
+        self._write(assembler.flush())
+        assembler.end()
+        if self._grown and not self._source.mutable and self._given.path.is_file():
+            self._forget_healed()
+        if before is not None:
+            self._account_units(before)
         self._write_receipt()
         return assembler.receipt
 
@@ -142,12 +142,31 @@ class _Import:
         if any(numbers.offset for numbers in self._sessions.values()):
             for row in fresh:
                 row[GENERATION] = max(1, row[GENERATION] + (self._sessions[row[SESSION]].offset or 0))
+        fresh = self._without_copies(fresh, batch)
         new = events.insert(self._db, fresh)
+        if self._source.mutable:
+            self._written += [row[0] for row in fresh]
         self._assembler.receipt.new += new
         self._assembler.receipt.known += len(batch.rows) - new
         for row in fresh if batch.bodies else ():
             if row[0] in batch.bodies:
                 blobs.write(self._db, row[0], row[SESSION], batch.bodies[row[0]])
+
+    def _without_copies(self, rows: list[list[Any]], batch: Batch) -> list[list[Any]]:
+        """Leave out records that another file brought already (a resume repeats them); link the two."""
+        if not batch.content:
+            return rows
+        found = links.known_content(self._db, batch.content.values())
+        own = []
+        for row in rows:
+            original = found.get(batch.content.get(row[0], ""))
+            if original is None:
+                own.append(row)
+            elif original != row[SESSION]:
+                self._assembler.links[row[SESSION], "copy", original] = None
+        contents = [(batch.content[row[0]], row[0], row[SESSION]) for row in own if row[0] in batch.content]
+        links.remember_content(self._db, contents)
+        return own
 
     def _stored(self, batch: Batch) -> dict[str, int]:
         """Return {event_id: stored generation} of the batch's records that the store holds already.
@@ -179,15 +198,7 @@ class _Import:
         legacy = payload.get("_legacy") if isinstance(payload, dict) else None
         return isinstance(legacy, dict) and legacy.get("source_path") == self._given.name
 
-    def _check_unchanged(self, stream: BinaryIO) -> None:
-        """Refuse a source whose planned bytes changed since the plan; one that only grew is fine."""
-        stat = os.fstat(stream.fileno())
-        if (stat.st_ino, stat.st_mtime_ns) == self._planned.stat:
-            return
-        if _digest(stream, 0, self._given.size) != self._given.sha256:
-            raise DataError("TE207", place=self._given.name)
-
-    def _forget_healed(self, stream: BinaryIO) -> None:
+    def _forget_healed(self) -> None:
         """Drop damage of an earlier state of this file that has grown into a whole record, or further."""
         damaged = {(line.line, line.sha256) for line in self._assembler.damaged}
         gone = [
@@ -195,14 +206,40 @@ class _Import:
             for row_id, line in imports.damaged_of(self._db, self._given.name)
             if (line.line, line.sha256) not in damaged
         ]
-        healed = [row_id for row_id, torn in gone if _digest(stream, torn.offset, torn.length) == torn.sha256]
+        with reading(self._given.path) as stream:
+            healed = [
+                row_id
+                for row_id, torn in gone
+                if sha256_part(stream, torn.offset, torn.length) == torn.sha256
+            ]
         imports.forget_damaged(self._db, healed)
+
+    def _supersede(self) -> list[str]:
+        """Take out what an earlier state of this unit gave, so that the newest comes whole and in order."""
+        earlier = units.event_ids(self._db, self._source.name, self._given.unit)
+        if earlier:
+            for session_id, generation in events.lowest_generations(self._db, earlier).items():
+                self._sessions[session_id] = _Numbers(0, generation - 1)
+            units.take_out(self._db, earlier)
+        return earlier
+
+    def _account_units(self, before: list[str]) -> None:
+        """Remember the unit's events; tell new ones from those that an earlier state had given."""
+        receipt = self._assembler.receipt
+        units.remember(self._db, self._source.name, self._given.unit, self._given.sha256, self._written)
+        kept = set(before)
+        receipt.known += sum(event_id in kept for event_id in self._written)
+        receipt.new -= sum(event_id in kept for event_id in self._written)
+        if before and self._written[: len(before)] != before:
+            receipt.superseded = True
 
     def _write_receipt(self) -> None:
         assembler, receipt = self._assembler, self._assembler.receipt
         if not receipt.balanced:
             raise RuntimeError(f"the receipt of {self._source.name} does not balance")
-        if receipt.known:
+        if receipt.superseded:
+            receipt.status = "superseded"
+        elif receipt.known:
             receipt.status = "extended"
         given = self._given
         imports.write_receipt(self._db, imports.Receipt(given.sha256, given.name, self._filed, receipt.new))
@@ -213,12 +250,4 @@ class _Import:
             for session_id, count in receipt.sessions.items()
         }
         imports.write_sessions(self._db, given.sha256, self._source.name, sessions)
-
-
-def _digest(stream: BinaryIO, offset: int, length: int) -> str:
-    digest = hashlib.sha256()
-    stream.seek(offset)
-    while length and (chunk := stream.read(min(CHUNK, length))):
-        digest.update(chunk)
-        length -= len(chunk)
-    return digest.hexdigest()
+        links.write(self._db, given.sha256, assembler.links)

@@ -23,7 +23,7 @@ from geode_traj.contract.ids import (
 )
 from geode_traj.migrate.plan import Planned
 from geode_traj.migrate.scrub import Scrubber
-from geode_traj.model.event import Damaged, Event, Item, Loss, Session, Skipped
+from geode_traj.model.event import Damaged, Event, Item, Link, Loss, Session, Skipped
 from geode_traj.model.receipt import MigrateReceipt, SessionCount
 from geode_traj.store.imports import DamagedLine
 
@@ -39,12 +39,14 @@ class Batch:
     """Assembled values not yet written.
 
     `rows` are column values of `Row` after `id`; `bodies` {event_id: [(pointer, canonical bytes)]}; `aliases`
-    {event_id: other ids its record may be stored under}; `size` counts payload and body bytes.
+    {event_id: other ids its record may be stored under}; `content` {event_id: its content key}; `size` counts
+    payload and body bytes.
     """
 
     rows: list[list[Any]] = field(default_factory=list)
     bodies: dict[str, Bodies] = field(default_factory=dict)
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    content: dict[str, str] = field(default_factory=dict)
     size: int = 0
 
 
@@ -62,6 +64,7 @@ class Assembler:
         self.batch = Batch()
         self.damaged: list[DamagedLine] = []
         self.declared: dict[str, dict[str, Any]] = {}
+        self.links: dict[tuple[str, str, str], None] = {}
         self.receipt = MigrateReceipt(
             planned.given.name,
             self._format,
@@ -86,6 +89,11 @@ class Assembler:
             self.receipt.losses[item.reason] += item.count
         elif isinstance(item, Session):
             self._declare(item)
+        elif isinstance(item, Link):
+            counts: Counter[str] = Counter()
+            ends = (self._scrub.text(text, counts) for text in (item.session_id, item.target))
+            session_id, target = (fit(text, MAX_SESSION_ID) for text in ends)
+            self.links[session_id, item.kind, target] = None
 
     def flush(self) -> Batch:
         """Hand over what is assembled so far."""
@@ -127,8 +135,9 @@ class Assembler:
         event_id = event.event_id or self._own_id(event, columns[0])
         if len(encoded) > MAX_BYTES or not fits:
             encoded, bodies = cut(payload)
-            self.batch.bodies[event_id] = bodies
-            self.batch.size += sum(len(data) for _, data in bodies)
+            if bodies:
+                self.batch.bodies[event_id] = bodies
+                self.batch.size += sum(len(data) for _, data in bodies)
         self.batch.rows.append(
             [
                 event_id, when, columns[0], event.generation, columns[1], columns[2], columns[3], event.kind,
@@ -139,6 +148,8 @@ class Assembler:
         self.batch.size += len(encoded)
         if event.aliases:
             self.batch.aliases[event_id] = event.aliases
+        if event.content_key:
+            self.batch.content[event_id] = f"{self._format}:{event.content_key}"
         self._count(columns[0], event, counts)
 
     def _count(self, session_id: str, event: Event, counts: Counter[str] | None) -> None:
@@ -158,16 +169,21 @@ class Assembler:
         """Return the event's time, or the previous record's; for the first record the next one's."""
         if event.time is not None:
             self._previous = event.time
+            if event.time_rule:
+                self._derived_time(event, event.time_rule)
             return event.time
         rule, seconds = "previous_record", self._previous
         if seconds is None:
             rule, seconds = "next_record", self._planned.first_time
         if seconds is None:
             rule, seconds = "none_in_source", 0.0
+        self._derived_time(event, rule)
+        return seconds
+
+    def _derived_time(self, event: Event, rule: str) -> None:
         derived = event.payload.get("_derived")
         kept = derived if isinstance(derived, dict) else {}
         event.payload["_derived"] = {**kept, "occurred_at": rule}
-        return seconds
 
     def _declare(self, item: Session) -> None:
         """Keep what a file declares of a session; it is the file's text like any other."""

@@ -10,14 +10,23 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from geode_traj.codec.files import CHUNK, reading
 from geode_traj.errors import DataError, TrajError, WorldError
 from geode_traj.model.receipt import MigrateReceipt
-from geode_traj.sources.base import HEAD_BYTES, TAIL_BYTES, Input, Probe, Source, by_name, detect
+from geode_traj.sources.base import (
+    HEAD_BYTES,
+    TAIL_BYTES,
+    Input,
+    Probe,
+    Source,
+    by_name,
+    claim,
+    detect,
+)
 from geode_traj.store import imports, opening
 
 Action = Literal["import", "unchanged", "skip", "fail"]
@@ -27,7 +36,7 @@ Action = Literal["import", "unchanged", "skip", "fail"]
 class Planned:
     """One source of a plan: what would be done with it, and why.
 
-    `total` counts its records, `first_time` is in Unix seconds, `stat` (inode, mtime in ns) when it was read.
+    `total` counts its records, `first_time` is in Unix seconds.
     """
 
     given: Input
@@ -37,7 +46,7 @@ class Planned:
     first_time: float | None = None
     reason: str | None = None
     code: str | None = None
-    stat: tuple[int, int] = (0, 0)
+    rank: int = 0
 
     def receipt(self) -> MigrateReceipt:
         """Return the receipt of a source that is not read: unchanged, skipped or failed."""
@@ -78,54 +87,66 @@ def plan(
         connection = stack.enter_context(opening.open_reader(store)) if store.exists() else None
         planned: list[Planned] = []
         seen: dict[str, str] = {}
-        for path, named in _files(paths):
-            one = _plan_file(path, chosen, session_id, named=named)
-            if one.action == "import" and connection is not None:
-                one = against(one, imports.receipt(connection, one.given.sha256))
-            if one.action == "import" and one.given.sha256 in seen:
-                one = _replace(one, "unchanged", f"the same bytes as {seen[one.given.sha256]}")
-            seen.setdefault(one.given.sha256, one.given.name)
-            planned.append(one)
+        for path, named, source in _walk(paths):
+            for found in _plan_source(path, source or chosen, session_id, named=named):
+                one = found
+                if one.action == "import" and connection is not None:
+                    one = against(one, imports.receipt(connection, one.given.sha256))
+                if one.action == "import" and one.given.sha256 in seen:
+                    reason = f"the same bytes as {seen[one.given.sha256]}"
+                    one = replace(one, action="unchanged", reason=reason)
+                seen.setdefault(one.given.sha256, one.given.name)
+                planned.append(one)
     rest = [one for one in planned if one.action != "import"]
     todo = [one for one in planned if one.action == "import"]
-    todo.sort(key=lambda one: (one.first_time is None, one.first_time or 0.0, os.fsencode(one.given.name)))
+    todo.sort(
+        key=lambda one: (one.first_time is None, one.first_time or 0.0, one.rank, os.fsencode(one.given.name))
+    )
     return Plan((*todo, *rest))
 
 
-def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield every file, and whether it was named rather than found in a folder."""
+def _walk(paths: Iterable[Path]) -> Iterator[tuple[Path, bool, Source | None]]:
+    """Yield every file and every folder that is one source: path, whether it was named, a folder's format."""
     for path in paths:
         if path.is_dir():
             for folder, folders, names in os.walk(path):
+                source = claim(Path(folder))
+                if source is not None:
+                    folders.clear()
+                    yield Path(folder), Path(folder) == path, source
+                    continue
                 folders.sort(key=os.fsencode)
                 for name in sorted(names, key=os.fsencode):
-                    yield Path(folder, name), False
+                    yield Path(folder, name), False, None
         elif path.exists():
-            yield path, True
+            yield path, True, None
         else:
             raise WorldError("TE102", path=str(path))
 
 
-def _plan_file(path: Path, chosen: Source | None, session_id: str | None, *, named: bool) -> Planned:
+def _plan_source(
+    path: Path, source: Source | None, session_id: str | None, *, named: bool
+) -> Iterator[Planned]:
     given = Input(path, os.fsencode(path).decode("utf-8", "backslashreplace"), "", 0, session_id)
     try:
-        with reading(path) as stream:
-            stat = os.fstat(stream.fileno())
-            probe, sha256, size = _look(stream)
-            given = Input(path, given.name, sha256, size, session_id)
+        if not path.is_dir():
+            with reading(path) as stream:
+                stat = os.fstat(stream.fileno())
+                probe, sha256, size = _look(stream)
+            given = replace(given, sha256=sha256, size=size, stat=(stat.st_ino, stat.st_mtime_ns))
             try:
-                source = chosen or detect(probe)
+                source = source or detect(probe)
             except DataError as error:
                 # A folder may hold anything; a file that was named is expected to be a transcript.
                 unknown = error.code == "TE205" and not named
-                return Planned(given, "skip" if unknown else "fail", reason=error.message, code=error.code)
-            stream.seek(0)
-            total = source.count(stream, size)
-            stream.seek(0)
-            first = source.first_time(given, stream)
+                yield Planned(given, "skip" if unknown else "fail", reason=error.message, code=error.code)
+                return
+        for unit in source.units(given) if source else ():
+            name = f"{given.name}#{unit.key}" if unit.key else given.name
+            one = replace(given, name=name, unit=unit.key, sha256=unit.sha256)
+            yield Planned(one, "import", source, unit.total, unit.first_time, rank=unit.rank)
     except TrajError as error:
-        return Planned(given, "fail", reason=str(error), code=error.code)
-    return Planned(given, "import", source, total, first, stat=(stat.st_ino, stat.st_mtime_ns))
+        yield Planned(given, "fail", source, reason=str(error), code=error.code)
 
 
 def _look(stream: BinaryIO) -> tuple[Probe, str, int]:
@@ -147,9 +168,5 @@ def against(one: Planned, receipt: imports.Receipt | None) -> Planned:
     override = one.given.override
     if override is not None and override != receipt.session_id:
         error = DataError("TE301", stored=receipt.session_id, given=override)
-        return _replace(one, "fail", error.message, error.code)
-    return _replace(one, "unchanged", f"recorded under session {receipt.session_id}")
-
-
-def _replace(one: Planned, action: Action, reason: str, code: str | None = None) -> Planned:
-    return Planned(one.given, action, one.source, one.total, one.first_time, reason, code, one.stat)
+        return replace(one, action="fail", reason=error.message, code=error.code)
+    return replace(one, action="unchanged", reason=f"recorded under session {receipt.session_id}")

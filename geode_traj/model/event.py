@@ -39,7 +39,9 @@ class Event:
     counts from 1 within the source. `time` is None where the source gives none that can be read. `n` numbers
     the events that one record gives; `raw` says the record was kept whole because its kind is unknown.
     `event_id` is set only by formats with ids of their own; `aliases` are ids the same record may be stored
-    under.
+    under. `content_key` names what the record says apart from the file it stands in: a record whose key is
+    stored already is a copy (a resume, a fork) and is linked, not stored again. `time_rule` tells how `time`
+    was read where the source left it open (`naive_as_utc`).
     Not frozen: the assembler fills it in place, once, and hands it on to nobody.
     """
 
@@ -65,6 +67,8 @@ class Event:
     aliases: tuple[str, ...] = ()
     escaped: tuple[str, ...] = ()
     nonfinite: tuple[str, ...] = ()
+    content_key: str = ""
+    time_rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +108,13 @@ class Session:
     declared: dict[str, Any] = field(default_factory=dict)
 
 
-Item = Event | Damaged | Skipped | Loss | Session
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How a session hangs together with another: `kind` is parent (a sub-agent's), fork, resume or copy."""
+
+    session_id: str
+    kind: str
+    target: str
+
+
+Item = Event | Damaged | Skipped | Loss | Session | Link

@@ -49,6 +49,7 @@ class MigrateReceipt:
     foreign: int = 0
     new: int = 0
     known: int = 0
+    superseded: bool = False
     sessions: dict[str, SessionCount] = field(default_factory=dict)
     damaged: list[dict[str, Any]] = field(default_factory=list)
     losses: Counter[str] = field(default_factory=Counter)

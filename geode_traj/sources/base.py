@@ -7,17 +7,20 @@ all of them. Third parties add formats by the entry point group `geode_traj.sour
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final
 
 import jiter
 
 import geode_traj.sources
+from geode_traj.codec.files import reading, sha256_part
 from geode_traj.errors import DataError, WorldError
 from geode_traj.model.event import Item
 
@@ -32,7 +35,8 @@ class Input:
 
     `override` is an explicit session id. `size` and `sha256` describe the planned bytes: a file that grows
     while it is read is read up to there. `grown` tells that this path was imported before: only then can a
-    record be stored under an alias.
+    record be stored under an alias. `unit` names one session or run of a file that holds several units;
+    `stat` is (inode, mtime in ns) when the plan was made.
     """
 
     path: Path
@@ -41,11 +45,13 @@ class Input:
     size: int
     override: str | None = None
     grown: bool = False
+    unit: str = ""
+    stat: tuple[int, int] = (0, 0)
 
     @property
     def receipt_session(self) -> str:
-        """The session id a receipt is filed under: the override, else the stem (record contract §1)."""
-        return self.override or self.path.stem
+        """The session id a receipt is filed under: the override, else the unit, else the stem (§1)."""
+        return self.override or self.unit or self.path.stem
 
     @property
     def default_session(self) -> str:
@@ -78,24 +84,82 @@ class Probe:
                     continue
 
 
-class Source(Protocol):
-    """One transcript format."""
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is imported under a receipt of its own: a whole file (`key` ""), or one session or run of it.
+
+    `sha256` identifies its content: the file's digest, or that of a canonical projection where the file is
+    rewritten in place (importer decision J5). `total` counts its records; `first_time` is in Unix seconds, and
+    of units that start at the same time the one of lower `rank` is taken first (what a resumed session
+    repeats is shorter than what it goes on to).
+    """
+
+    key: str
+    sha256: str
+    total: int
+    first_time: float | None
+    rank: int = 0
+
+
+class Source(ABC):
+    """One transcript format, of files or of folders."""
 
     name: str
-    keeps_ids: bool  # generations and event ids come from the file and are stored as they are
-    reads: str  # one line for `formats`
+    reads: str
+    """One line for `formats`."""
+    keeps_ids = False
+    """Generations and event ids come from the file and are stored as they are."""
+    mutable = False
+    """Units are rewritten in place: a later state of one supersedes the earlier."""
 
     def detect(self, probe: Probe) -> bool:
         """Tell by content whether a file is of this format."""
+        return False
 
+    def claims(self, folder: Path) -> bool:
+        """Tell by content whether a folder as a whole is one source of this format."""
+        return False
+
+    @abstractmethod
+    def units(self, given: Input) -> Iterable[Unit]:
+        """Return the units of a source; raise `DataError` where it cannot be read as a whole."""
+
+    @abstractmethod
+    def items(self, given: Input) -> Iterable[Item]:
+        """Yield the records of the unit `given.unit` in order; raise `DataError` TE207 if it changed."""
+
+
+class FileSource(Source):
+    """A format whose file is one unit, read as a stream of its planned bytes."""
+
+    @abstractmethod
     def first_time(self, given: Input, stream: BinaryIO) -> float | None:
         """Return the first readable time of the file in Unix seconds: sources are taken in that order."""
 
+    @abstractmethod
     def count(self, stream: BinaryIO, size: int) -> int:
         """Count the records of the file independently of `read`, so that a receipt can be checked."""
 
+    @abstractmethod
     def read(self, given: Input, stream: BinaryIO) -> Iterable[Item]:
         """Yield the file's records in order; raise `DataError` where the file as a whole cannot be read."""
+
+    def units(self, given: Input) -> Iterable[Unit]:
+        """Return the one unit of the file."""
+        with reading(given.path) as stream:
+            total = self.count(stream, given.size)
+            stream.seek(0)
+            return [Unit("", given.sha256, total, self.first_time(given, stream))]
+
+    def items(self, given: Input) -> Iterator[Item]:
+        """Yield the records, then refuse a file whose planned bytes changed; one that only grew is fine."""
+        with reading(given.path) as stream:
+            yield from self.read(given, stream)
+            stat = os.fstat(stream.fileno())
+            if (stat.st_ino, stat.st_mtime_ns) != given.stat and (
+                sha256_part(stream, 0, given.size) != given.sha256
+            ):
+                raise DataError("TE207", place=given.name)
 
 
 @cache
@@ -118,6 +182,14 @@ def by_name(name: str) -> Source:
         loaded: Source = point.load()
         return loaded
     raise WorldError("TE105", name=name)
+
+
+def claim(folder: Path) -> Source | None:
+    """Return the one format that takes a folder as a whole; raise `DataError` TE206 where several would."""
+    matches = [source for source in all_sources().values() if source.claims(folder)]
+    if len(matches) > 1:
+        raise DataError("TE206", names=", ".join(source.name for source in matches), place=str(folder))
+    return matches[0] if matches else None
 
 
 def detect(probe: Probe) -> Source:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from geode_traj.codec.canonical import dumps
-from geode_traj.codec.jsonl import Line, lines
+from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated, tolerant
 from geode_traj.contract.ids import COLUMN_BOUNDS, MAX_SESSION_ID, legacy_event_id
 from geode_traj.contract.kinds import OUR_MARKERS
 from geode_traj.contract.times import is_calendar
-from geode_traj.model.event import Damaged, Event, Item, Loss, Skipped
+from geode_traj.model.event import Event, Item
 from geode_traj.sources.base import Input, Probe
+from geode_traj.sources.lines import JsonLines
 
 _KINDS: Final = {
     "session_start": "session.started",
@@ -44,11 +43,10 @@ _ROLES: Final = {"message.user": "user", "message.assistant": "assistant"}
 _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 
-class GeodeLegacy:
+class GeodeLegacy(JsonLines):
     """`transcript.jsonl`, `dialogue.jsonl` and `<session-id>.jsonl`, both dialects, also mixed."""
 
     name = "geode-legacy"
-    keeps_ids = False
     reads = "GEODE transcript and dialogue JSONL, session and run dialects"
 
     def detect(self, probe: Probe) -> bool:
@@ -61,45 +59,13 @@ class GeodeLegacy:
             )
         return matched * 2 > seen
 
-    def first_time(self, given: Input, stream: BinaryIO) -> float | None:
-        """Return the first readable `ts`."""
-        for line in lines(stream, size=given.size):
-            if line.data and b'"ts"' in line.data:
-                try:
-                    row = tolerant(line.data).value
-                except (ValueError, RecursionError):
-                    continue
-                seconds = _seconds(row.get("ts")) if isinstance(row, dict) else None
-                if seconds is not None:
-                    return seconds
-        return None
+    def time_of(self, row: dict[str, Any]) -> float | None:
+        """Return a row's `ts` where it can be read."""
+        return _seconds(row.get("ts"))
 
-    def count(self, stream: BinaryIO, size: int) -> int:
-        """Count physical lines: line ends, and a last line without one."""
-        total = 0
-        last = b"\n"
-        while size > 0 and (chunk := stream.read(min(size, 1 << 20))):
-            total += chunk.count(b"\n")
-            last = chunk[-1:]
-            size -= len(chunk)
-        return total + (last != b"\n")
-
-    def read(self, given: Input, stream: BinaryIO) -> Iterator[Item]:
-        """Yield one event a line; damaged and blank lines as themselves."""
-        reader = _Reader(given)
-        for line in lines(stream, size=given.size):
-            data = line.data
-            if data is None:
-                yield Damaged(line.number, line.offset, line.length, line.sha256, "line_too_long", None)
-            elif not data or data.isspace():
-                yield Skipped("blank")
-            else:
-                try:
-                    read = tolerant(data)
-                except (ValueError, RecursionError) as error:
-                    yield from reader.unread(line, data, error)
-                else:
-                    yield reader.item(line, data, read)
+    def reader(self, given: Input) -> _Reader:
+        """Return a reader of one file's rows."""
+        return _Reader(given)
 
 
 class _Reader:
@@ -112,21 +78,13 @@ class _Reader:
         self._named = ""
         self._generations: dict[str, int] = {}
 
-    def item(self, line: Line, data: bytes, read: Tolerated) -> Item:
-        """Return the event of a line that was read, or its damage where it is no object."""
-        if not isinstance(read.value, dict):
-            return _damaged(line, data, "not_object")
-        return self._event(line.number, hashlib.sha256(data).hexdigest(), read)
+    def rows(self, line: Line, sha256: str, read: Tolerated) -> tuple[Item, ...]:
+        """Return the one event of a row."""
+        return (self._event(line.number, sha256, read),)
 
-    def unread(self, line: Line, data: bytes, error: Exception) -> Iterator[Item]:
-        """Yield what a line gives that is no JSON: damage, or the record behind a block of NULs."""
-        if isinstance(error, RecursionError):
-            yield _damaged(line, data, "too_deep")
-        elif (rest := _after_nuls(data)) is None:
-            yield _damaged(line, data, _reason(line, data))
-        else:
-            yield Loss("nul_block")
-            yield self.item(line, data, rest)
+    def end(self) -> tuple[Item, ...]:
+        """Return nothing: a file that ends says nothing."""
+        return ()
 
     def _event(self, number: int, sha256: str, read: Tolerated) -> Event:
         row: dict[str, Any] = read.value
@@ -202,28 +160,6 @@ def _column(row: dict[str, Any], key: str, fields: dict[str, Any]) -> str:
     if type(value) is not str or len(value) > COLUMN_BOUNDS[key]:
         fields[key] = value
     return _text(value)
-
-
-def _after_nuls(data: bytes) -> Tolerated | None:
-    """Read the record behind a block of NULs, which a power loss leaves where a write should be."""
-    rest = data.lstrip(b"\0")
-    if rest == data or not rest:
-        return None
-    try:
-        return tolerant(rest)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _damaged(line: Line, data: bytes, reason: str) -> Damaged:
-    sha256 = hashlib.sha256(data).hexdigest()
-    return Damaged(line.number, line.offset, line.length, sha256, reason, data)
-
-
-def _reason(line: Line, data: bytes) -> str:
-    if not data.strip(b"\0 \t\r"):
-        return "nul_block"
-    return "not_json" if line.ended else "torn_tail"
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from geode_traj.contract.session_export import own_reasons
 from geode_traj.contract.times import parse
 from geode_traj.errors import DataError
 from geode_traj.model.event import Damaged, Event, Item, Loss, Session
-from geode_traj.sources.base import Input, Probe
+from geode_traj.sources.base import FileSource, Input, Probe
 
 _SCHEMA: Final = re.compile(rb'"schema_id"\s*:\s*"geode\.trajectory@1"')
 _COMPLETE_LINE: Final = re.compile(rb"\}\s*\n\s*\{")
@@ -27,7 +27,7 @@ _HEAD: Final = (
 )  # fmt: skip
 
 
-class GeodeTrajectory:
+class GeodeTrajectory(FileSource):
     """One trajectory file; its sessions come back with ids, order, columns and payloads as exported."""
 
     name = "geode-trajectory"

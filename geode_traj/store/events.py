@@ -67,6 +67,14 @@ def known(connection: sqlite3.Connection, event_ids: Iterable[str]) -> dict[str,
     return found
 
 
+def lowest_generations(connection: sqlite3.Connection, event_ids: Iterable[str]) -> dict[str, int]:
+    """Return {session_id: lowest generation} of stored events."""
+    lowest: dict[str, int] = {}
+    for session_id, generation, _ in known(connection, event_ids).values():
+        lowest[session_id] = min(generation, lowest.get(session_id, generation))
+    return lowest
+
+
 def max_generation(connection: sqlite3.Connection, session_id: str) -> int:
     """Return a session's highest generation, 0 when it has no events."""
     (highest,) = connection.execute(

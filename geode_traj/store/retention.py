@@ -54,7 +54,10 @@ def delete(connection: sqlite3.Connection, session_ids: list[str]) -> int:
                (SELECT source_digest FROM traj_import_sessions WHERE session_id = ?1)""",
             one,
         )
-        for table in ("traj_import_sessions", "traj_damaged", "traj_blob_refs"):
+        connection.execute(
+            "DELETE FROM traj_units WHERE event_id NOT IN (SELECT event_id FROM session_events)"
+        )
+        for table in ("traj_import_sessions", "traj_damaged", "traj_blob_refs", "traj_links", "traj_content"):
             connection.execute(f"DELETE FROM {table} WHERE session_id = ?", one)  # noqa: S608 - fixed names
     connection.execute("DELETE FROM traj_blobs WHERE sha256 NOT IN (SELECT sha256 FROM traj_blob_refs)")
     return deleted

@@ -67,6 +67,17 @@ _OURS: Final = (
     """CREATE TABLE IF NOT EXISTS traj_redactions (
         id INTEGER PRIMARY KEY, class TEXT NOT NULL, mac TEXT NOT NULL, n INTEGER NOT NULL,
         UNIQUE (class, mac))""",
+    """CREATE TABLE IF NOT EXISTS traj_links (
+        id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL,
+        source_digest TEXT NOT NULL, UNIQUE (session_id, kind, target))""",
+    """CREATE TABLE IF NOT EXISTS traj_content (
+        id INTEGER PRIMARY KEY, content_key TEXT NOT NULL UNIQUE, event_id TEXT NOT NULL,
+        session_id TEXT NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS idx_traj_content_session ON traj_content (session_id)",
+    """CREATE TABLE IF NOT EXISTS traj_units (
+        id INTEGER PRIMARY KEY, format TEXT NOT NULL, unit TEXT NOT NULL, sha256 TEXT NOT NULL,
+        n INTEGER NOT NULL, event_id TEXT NOT NULL, UNIQUE (format, unit, n))""",
+    "CREATE INDEX IF NOT EXISTS idx_traj_units_event ON traj_units (event_id)",
     "CREATE TABLE IF NOT EXISTS traj_secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL)",
 )
 

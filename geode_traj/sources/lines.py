@@ -1,0 +1,118 @@
+"""What all formats of JSON lines share: lines that are damaged, blank, too long, or hidden behind NULs.
+
+A format says what a row means; here every physical line becomes something, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Protocol
+
+from geode_traj.codec.jsonl import Line, lines
+from geode_traj.codec.reading import Tolerated, tolerant
+from geode_traj.model.event import Damaged, Item, Loss, Skipped
+from geode_traj.sources.base import FileSource, Input
+
+
+class RowReader(Protocol):
+    """Reads the rows of one file in order; it may keep what it needs between them."""
+
+    def rows(self, line: Line, sha256: str, read: Tolerated) -> Iterable[Item]:
+        """Return what a row gives; `read.value` is an object, `sha256` the line's digest."""
+
+    def end(self) -> Iterable[Item]:
+        """Return what is known only when the file has ended (links, losses, open calls)."""
+
+
+class JsonLines(FileSource):
+    """A format of one JSON object a line."""
+
+    @abstractmethod
+    def reader(self, given: Input) -> RowReader:
+        """Return a reader of one file's rows."""
+
+    @abstractmethod
+    def time_of(self, row: dict[str, Any]) -> float | None:
+        """Return a row's time in Unix seconds where it can be read."""
+
+    def first_time(self, given: Input, stream: BinaryIO) -> float | None:
+        """Return the first readable time of the file."""
+        for line in lines(stream, size=given.size):
+            if line.data and not line.data.isspace():
+                try:
+                    row = tolerant(line.data).value
+                except (ValueError, RecursionError):
+                    continue
+                seconds = self.time_of(row) if isinstance(row, dict) else None
+                if seconds is not None:
+                    return seconds
+        return None
+
+    def count(self, stream: BinaryIO, size: int) -> int:
+        """Count physical lines: line ends, and a last line without one."""
+        total = 0
+        last = b"\n"
+        while size > 0 and (chunk := stream.read(min(size, 1 << 20))):
+            total += chunk.count(b"\n")
+            last = chunk[-1:]
+            size -= len(chunk)
+        return total + (last != b"\n")
+
+    def read(self, given: Input, stream: BinaryIO) -> Iterator[Item]:
+        """Yield what each line gives; damaged and blank ones as themselves."""
+        reader = self.reader(given)
+        for line in lines(stream, size=given.size):
+            data = line.data
+            if data is None:
+                yield Damaged(line.number, line.offset, line.length, line.sha256, "line_too_long", None)
+            elif not data or data.isspace():
+                yield Skipped("blank")
+            else:
+                try:
+                    read = tolerant(data)
+                except (ValueError, RecursionError) as error:
+                    yield from _unread(reader, line, data, error)
+                else:
+                    yield from _read(reader, line, data, read)
+        yield from reader.end()
+
+
+def _read(reader: RowReader, line: Line, data: bytes, read: Tolerated) -> Iterable[Item]:
+    if not isinstance(read.value, dict):
+        return (_damaged(line, data, "not_object"),)
+    return reader.rows(line, hashlib.sha256(data).hexdigest(), read)
+
+
+def _unread(reader: RowReader, line: Line, data: bytes, error: Exception) -> Iterator[Item]:
+    """Yield what a line gives that is no JSON: damage, or the record behind a block of NULs."""
+    if isinstance(error, RecursionError):
+        yield _damaged(line, data, "too_deep")
+    elif (rest := _after_nuls(data)) is None:
+        yield _damaged(line, data, _reason(line, data))
+    else:
+        yield Loss("nul_block")
+        yield from _read(reader, line, data, rest)
+
+
+def _after_nuls(data: bytes) -> Tolerated | None:
+    """Read the record behind a block of NULs, which a power loss leaves where a write should be."""
+    rest = data.lstrip(b"\0")
+    if rest == data or not rest:
+        return None
+    try:
+        return tolerant(rest)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _damaged(line: Line, data: bytes, reason: str) -> Damaged:
+    sha256 = hashlib.sha256(data).hexdigest()
+    return Damaged(line.number, line.offset, line.length, sha256, reason, data)
+
+
+def _reason(line: Line, data: bytes) -> str:
+    if not data.strip(b"\0 \t\r"):
+        return "nul_block"
+    return "not_json" if line.ended else "torn_tail"

@@ -1,0 +1,33 @@
+"""Which events a unit of a mutable source gave, so that its next state can take their place (J5)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+
+def event_ids(connection: sqlite3.Connection, format_name: str, unit: str) -> list[str]:
+    """Return the event ids that the latest state of a unit gave, in order."""
+    rows = connection.execute(
+        "SELECT event_id FROM traj_units WHERE format = ? AND unit = ? ORDER BY n", (format_name, unit)
+    )
+    return [event_id for (event_id,) in rows]
+
+
+def take_out(connection: sqlite3.Connection, ids: Iterable[str]) -> None:
+    """Delete events and what hangs on them, inside the caller's transaction."""
+    listed = [(event_id,) for event_id in ids]
+    for table in ("session_events", "traj_blob_refs", "traj_content", "traj_units"):
+        connection.executemany(f"DELETE FROM {table} WHERE event_id = ?", listed)  # noqa: S608 - fixed names
+    connection.execute("DELETE FROM traj_blobs WHERE sha256 NOT IN (SELECT sha256 FROM traj_blob_refs)")
+
+
+def remember(
+    connection: sqlite3.Connection, format_name: str, unit: str, sha256: str, ids: Sequence[str]
+) -> None:
+    """Record a unit's events in order, and the digest of the state that gave them."""
+    connection.execute("DELETE FROM traj_units WHERE format = ? AND unit = ?", (format_name, unit))
+    connection.executemany(
+        "INSERT INTO traj_units (format, unit, sha256, n, event_id) VALUES (?, ?, ?, ?, ?)",
+        [(format_name, unit, sha256, n, event_id) for n, event_id in enumerate(ids)],
+    )
