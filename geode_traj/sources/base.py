@@ -89,9 +89,9 @@ class Unit:
     """What is imported under a receipt of its own: a whole file (`key` ""), or one session or run of it.
 
     `sha256` identifies its content: the file's digest, or that of a canonical projection where the file is
-    rewritten in place (importer decision J5). `total` counts its records; `first_time` is in Unix seconds, and
-    of units that start at the same time the one of lower `rank` is taken first (what a resumed session
-    repeats is shorter than what it goes on to).
+    rewritten in place (importer decision J5). `total` counts its records; `first_time` is in Unix seconds. Of
+    units that start at the same time the one of lower `rank` is taken first (what a resumed session repeats
+    is shorter than what it goes on to).
     """
 
     key: str
@@ -185,7 +185,7 @@ def by_name(name: str) -> Source:
 
 
 def claim(folder: Path) -> Source | None:
-    """Return the one format that takes a folder as a whole; raise `DataError` TE206 where several would."""
+    """Return the one format that takes a folder as a whole; raise `DataError` TE206 for several."""
     matches = [source for source in all_sources().values() if source.claims(folder)]
     if len(matches) > 1:
         raise DataError("TE206", names=", ".join(source.name for source in matches), place=str(folder))
