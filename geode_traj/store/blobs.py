@@ -7,6 +7,7 @@ which the import wrote, lead to a body.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from typing import Any
 
 import jiter
@@ -35,11 +36,11 @@ def write(connection: sqlite3.Connection, event_id: str, session_id: str, bodies
 
 def read(connection: sqlite3.Connection, sha256: str) -> Any:
     """Return a body as a JSON value; raise `DataError` TE505 when its bytes are not what was stored."""
-    row = connection.execute("SELECT zstd FROM traj_blobs WHERE sha256 = ?", (sha256,)).fetchone()
-    try:
-        data = zstd.decompress(row[0]) if row else b""
-    except zstd.ZstdError:
-        data = b""
+    row = connection.execute("SELECT zstd, bytes FROM traj_blobs WHERE sha256 = ?", (sha256,)).fetchone()
+    data = b""
+    if row is not None:
+        with suppress(zstd.ZstdError, TypeError):  # no more is unpacked than was stored
+            data = zstd.ZstdDecompressor().decompress(row[0], max_length=row[1])
     if sha256_bytes(data) != sha256:
         raise DataError("TE505", why=f"blob {sha256[:12]} is missing or damaged")
     return jiter.from_json(data, allow_inf_nan=False)
