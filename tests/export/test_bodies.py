@@ -82,11 +82,9 @@ def test_a_reader_without_blobs_sees_an_ordinary_truncated_payload(name: str, tm
     store = store_with(tmp_path, SHAPES[name][0])
     theirs = geode.export_session(geode.read_store(store), "s1")
     assert geode.check_trajectory(theirs) == []
-    assert theirs["integrity"]["quality"]["payload_issue_events"] == 1
-    assert (
-        "1 event payload(s) are truncated, corrupt, or omitted"
-        in theirs["integrity"]["replay_incompleteness"]
-    )
+    counted = name != "long key"  # the contract counts cut values, not cut keys
+    assert theirs["integrity"]["quality"]["payload_issue_events"] == counted
+    assert (ISSUE in theirs["integrity"]["replay_incompleteness"]) is counted
 
 
 def test_a_tool_name_in_a_cut_payload_still_pairs(tmp_path: Path) -> None:
@@ -146,15 +144,14 @@ def test_a_transcript_s_own_blobs_lead_nowhere(tmp_path: Path) -> None:
     assert b"quiet-harbour" not in pipeline.export(store, "forged")
 
 
-@pytest.mark.parametrize(
-    "damage", ["DELETE FROM", *(f"UPDATE % SET zstd = {data}" for data in ("X'00'", "'x'", 5))]
-)
-def test_a_missing_or_damaged_body_is_an_error_not_a_shorter_text(damage: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("packed", ["X'00'", "'x'", "5", "zeroblob(900)"])
+def test_a_damaged_body_is_an_error_not_a_shorter_text(packed: str, tmp_path: Path) -> None:
     store = store_with(tmp_path, {"text": LONG})
-    pipeline.sql(store, damage.replace("%", "traj_blobs") if "%" in damage else f"{damage} traj_blobs")
-    with pytest.raises(DataError) as caught:
-        pipeline.export(store, "s1")
-    assert caught.value.code == "TE505"
+    for damage in (f"UPDATE traj_blobs SET zstd = {packed}", "DELETE FROM traj_blobs"):
+        pipeline.sql(store, damage)
+        with pytest.raises(DataError) as caught:
+            pipeline.export(store, "s1")
+        assert caught.value.code == "TE505"
     assert pipeline.document(store, "s1", content="digest")["integrity"]["record_count"] == 3
 
 
