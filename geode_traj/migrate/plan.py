@@ -141,6 +141,9 @@ def _plan_source(
                 unknown = error.code == "TE205" and not named
                 yield Planned(given, "skip" if unknown else "fail", reason=error.message, code=error.code)
                 return
+        if source is not None and source.no_transcript:
+            yield Planned(given, "skip", source, reason=source.no_transcript)
+            return
         for unit in source.units(given) if source else ():
             name = f"{given.name}#{unit.key}" if unit.key else given.name
             one = replace(given, name=name, unit=unit.key, sha256=unit.sha256)

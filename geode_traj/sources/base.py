@@ -111,6 +111,10 @@ class Source(ABC):
     """Generations and event ids come from the file and are stored as they are."""
     mutable = False
     """Units are rewritten in place: a later state of one supersedes the earlier."""
+    gives_not: tuple[str, ...] = ()
+    """What the format cannot give, in short phrases."""
+    no_transcript = ""
+    """Why files of this format are never imported: they are known only to be skipped with this reason."""
 
     def detect(self, probe: Probe) -> bool:
         """Tell by content whether a file is of this format."""
