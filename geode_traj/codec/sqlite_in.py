@@ -136,9 +136,12 @@ def _explained(path: Path) -> Iterator[None]:
 def tables(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
     """Return {table: its column names}; versions of a program differ in both."""
     names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    return {
-        name: frozenset(
-            row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
-        )
-        for name in names
-    }
+    return {name: _columns(connection, name) for name in names}
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
+    try:
+        rows = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+        return frozenset(row[0] for row in rows)
+    except sqlite3.OperationalError:  # a virtual table of a module that is not here
+        return frozenset()

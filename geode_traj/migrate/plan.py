@@ -132,7 +132,7 @@ def _plan_source(
         if not path.is_dir():
             with reading(path) as stream:
                 stat = os.fstat(stream.fileno())
-                probe, sha256, size = _look(stream)
+                probe, sha256, size = _look(stream, path)
             given = replace(given, sha256=sha256, size=size, stat=(stat.st_ino, stat.st_mtime_ns))
             try:
                 source = source or detect(probe)
@@ -152,7 +152,7 @@ def _plan_source(
         yield Planned(given, "fail", source, reason=str(error), code=error.code)
 
 
-def _look(stream: BinaryIO) -> tuple[Probe, str, int]:
+def _look(stream: BinaryIO, path: Path) -> tuple[Probe, str, int]:
     digest = hashlib.sha256()
     head = stream.read(HEAD_BYTES)
     digest.update(head)
@@ -161,7 +161,7 @@ def _look(stream: BinaryIO) -> tuple[Probe, str, int]:
         digest.update(chunk)
         size += len(chunk)
         tail = chunk[-TAIL_BYTES:] if len(chunk) >= TAIL_BYTES else (tail + chunk)[-TAIL_BYTES:]
-    return Probe(head, tail), digest.hexdigest(), size
+    return Probe(head, tail, path), digest.hexdigest(), size
 
 
 def against(one: Planned, receipt: imports.Receipt | None) -> Planned:

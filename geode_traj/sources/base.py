@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Final
 import jiter
 
 import geode_traj.sources
+from geode_traj.codec import sqlite_in
 from geode_traj.codec.files import reading, sha256_part
 from geode_traj.errors import DataError, WorldError
 from geode_traj.model.event import Item
@@ -27,6 +28,11 @@ from geode_traj.model.event import Item
 HEAD_BYTES: Final = 1 << 18
 TAIL_BYTES: Final = 1 << 16
 _GENERIC_STEMS: Final = frozenset({"dialogue", "transcript", "events"})
+
+
+def file_text(name: str | Path) -> str:
+    r"""Return a file name or path as text: UTF-8 whatever the locale, bytes that are none as `\\xNN`."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +57,32 @@ class Input:
     @property
     def receipt_session(self) -> str:
         """The session id a receipt is filed under: the override, else the unit, else the stem (§1)."""
-        return self.override or self.unit or self.path.stem
+        return file_text(self.override or self.unit or self.path.stem)
 
     @property
     def default_session(self) -> str:
         """The session of rows that name none: the override, else the stem, or a generic stem's folder."""
         if self.override:
-            return self.override
+            return file_text(self.override)
         if self.path.stem in _GENERIC_STEMS:
-            return self.path.absolute().parent.name or self.path.stem
-        return self.path.stem
+            return file_text(self.path.absolute().parent.name or self.path.stem)
+        return file_text(self.path.stem)
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A look at a file for detection: its first and last bytes and the JSON objects on its first lines."""
+    """A look at a file for detection: its first and last bytes, JSON objects on its first lines, tables."""
 
     head: bytes
     tail: bytes
+    path: Path | None = None
+
+    def tables(self) -> dict[str, frozenset[str]]:
+        """Return {table: columns} of a SQLite file, {} of any other; raise as `sqlite_in.snapshot`."""
+        if self.path is None or not self.head.startswith(sqlite_in.MAGIC):
+            return {}
+        with sqlite_in.shared(self.path) as connection:
+            return sqlite_in.tables(connection)
 
     def objects(self, limit: int = 64) -> Iterator[dict[str, Any]]:
         """Yield JSON objects among the first complete lines of the head, damaged lines left out."""
