@@ -74,7 +74,8 @@ def companion(kind: str, path: Path, into: References) -> None:
 def _crucible(path: Path, digest: str) -> dict[str, Any]:
     snapshot = loads(read_bounded(path, MAX_SNAPSHOT), place=str(path))
     contract = snapshot.get("contract_id") if isinstance(snapshot, dict) else None
-    if not isinstance(contract, str) or snapshot.get("contract_validation") != "identity_preflight":
+    preflight = isinstance(snapshot, dict) and snapshot.get("contract_validation") == "identity_preflight"
+    if not isinstance(contract, str) or not contract or not preflight:
         raise DataError("TE314", what="crucible snapshot", why="no identity preflight", place=str(path))
     return {
         "kind": "crucible_evidence",

@@ -26,6 +26,7 @@ from geode_traj.sources.base import (
     by_name,
     claim,
     detect,
+    file_text,
 )
 from geode_traj.store import imports, opening
 
@@ -127,7 +128,7 @@ def _walk(paths: Iterable[Path]) -> Iterator[tuple[Path, bool, Source | None]]:
 def _plan_source(
     path: Path, source: Source | None, session_id: str | None, *, named: bool
 ) -> Iterator[Planned]:
-    given = Input(path, os.fsencode(path).decode("utf-8", "backslashreplace"), "", 0, session_id)
+    given = Input(path, file_text(path), "", 0, session_id)
     try:
         if not path.is_dir():
             with reading(path) as stream:
@@ -169,7 +170,7 @@ def against(one: Planned, receipt: imports.Receipt | None) -> Planned:
     if receipt is None:
         return one
     override = one.given.override
-    if override is not None and override != receipt.session_id:
+    if override is not None and one.given.receipt_session != receipt.session_id:
         error = DataError("TE301", stored=receipt.session_id, given=override)
         return replace(one, action="fail", reason=error.message, code=error.code)
     return replace(one, action="unchanged", reason=f"recorded under session {receipt.session_id}")

@@ -48,7 +48,7 @@ def open_reader(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise WorldError("TE503", path=path.name, why="no such file", place=str(path))
     with translated(path):
-        uri = f"file:{quote(str(path.absolute()))}?mode=ro"
+        uri = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             connection.execute("PRAGMA query_only = ON")

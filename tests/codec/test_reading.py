@@ -22,8 +22,8 @@ VALUES = st.recursive(
 )
 LAYOUTS = st.sampled_from([{}, {"indent": 1}, {"separators": (",", ":")}, {"ensure_ascii": False}])
 ODD = st.sampled_from(
-    r"""NaN Infinity -Infinity 1e999 "\ud83d" "\ude00\ud83d" "\ud83d\ude00" 01 1. +1 tru "\x" [1,] {"a":1,} - -0
-    1E5 "\u12" /**/1""".split()
+    r"""NaN Infinity -Infinity 1e999 "\ud83d" "\ude00\ud83d" "\ud83d\ude00" 01 1. +1 tru "\x" [1,] {"a":1,} -
+    -0 1E5 "\u12" /**/1""".split()
 ) | st.sampled_from(['"\t"', "\ufeff1"])
 
 
@@ -42,7 +42,7 @@ def test_both_readers_equal_the_standard_library(value: object, layout: dict) ->
     for read in (loads(data), tolerant(data).value):
         assert read == value
         assert dumps(read) == dumps(value)  # 1 is not 1.0, -0.0 is not 0
-    assert tolerant(data).escaped == tolerant(data).nonfinite == []
+    assert not tolerant(data).escaped and not tolerant(data).nonfinite
 
 
 @given(VALUES, st.integers(0, 60), ODD | st.binary(max_size=3), st.booleans())
@@ -86,9 +86,9 @@ def test_what_utf8_cannot_hold_is_written_as_its_escape(
     data: bytes, value: object, escaped: list[str]
 ) -> None:
     read = tolerant(data)
-    assert (read.value, read.escaped) == (value, escaped)
+    assert (read.value, list(read.escaped)) == (value, escaped)
     dumps(read.value)
-    dumps(read.escaped)
+    dumps(list(read.escaped))
 
 
 @given(
@@ -107,7 +107,7 @@ def test_any_bytes_in_a_string_are_read_or_refused(parts: list[bytes]) -> None:
     read = tolerant(data)
     assert json.loads(dumps(read.value)) == read.value
     clean = not any("\ud800" <= c <= "\udfff" for c in expected["a"])  # type: ignore[index]
-    assert (read.escaped == []) is clean
+    assert (not read.escaped) is clean
     if clean:
         assert read.value == expected
 
