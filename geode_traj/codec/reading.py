@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 import jiter
 
@@ -71,14 +73,16 @@ def _nonfinite(value: Any) -> bool:
     return False
 
 
-@dataclass(slots=True)
-class Tolerated:
+_NONE: Final[Mapping[str, list[Any]]] = MappingProxyType({})
+
+
+class Tolerated(NamedTuple):
     """What a tolerant read met: JSON pointers, and for repeated keys the earlier values."""
 
     value: Any
-    escaped: list[str] = field(default_factory=list)
-    nonfinite: list[str] = field(default_factory=list)
-    duplicates: dict[str, list[Any]] = field(default_factory=dict)
+    escaped: Sequence[str] = ()
+    nonfinite: Sequence[str] = ()
+    duplicates: Mapping[str, list[Any]] = _NONE
 
 
 def tolerant(data: bytes) -> Tolerated:
@@ -111,14 +115,23 @@ class _Pairs(dict[str, Any]):
             self.earlier = [pair for index, pair in enumerate(pairs) if last[pair[0]] != index]
 
 
+@dataclass(slots=True)
+class _Notes:
+    """What the walk met so far."""
+
+    escaped: list[str] = field(default_factory=list)
+    nonfinite: list[str] = field(default_factory=list)
+    duplicates: dict[str, list[Any]] = field(default_factory=dict)
+
+
 def _mended(data: bytes) -> Tolerated:
     """Read the slow, forgiving way: the standard library parses, one walk mends and notes."""
     text = data.decode("utf-8", "surrogateescape")
     if _ODD.search(text):
         text = _STRING.sub(_flagged, text)
-    out = Tolerated(None)
-    out.value = _walk(json.loads(text, object_pairs_hook=_Pairs), "", 0, out)
-    return out
+    notes = _Notes()
+    value = _walk(json.loads(text, object_pairs_hook=_Pairs), "", 0, notes)
+    return Tolerated(value, notes.escaped, notes.nonfinite, notes.duplicates)
 
 
 def _flagged(found: re.Match[str]) -> str:
@@ -133,39 +146,39 @@ def _storable(found: re.Match[str]) -> str:
     return "\\" + part.lower() if _LONE_ESCAPE.fullmatch(part) else part
 
 
-def _unflagged(text: str, pointer: str, out: Tolerated) -> str:
+def _unflagged(text: str, pointer: str, notes: _Notes) -> str:
     if not text.startswith(_FLAG):
         return text
-    out.escaped.append(pointer)
+    notes.escaped.append(pointer)
     return text[1:]
 
 
-def _walk(value: Any, pointer: str, depth: int, out: Tolerated) -> Any:
+def _walk(value: Any, pointer: str, depth: int, notes: _Notes) -> Any:
     if depth > MAX_DEPTH:
         raise RecursionError
     if isinstance(value, str):
-        return _unflagged(value, pointer, out)
+        return _unflagged(value, pointer, notes)
     if isinstance(value, float) and not math.isfinite(value):
-        out.nonfinite.append(pointer)
+        notes.nonfinite.append(pointer)
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
     if isinstance(value, list):
-        return [_walk(item, f"{pointer}/{i}", depth + 1, out) for i, item in enumerate(value)]
+        return [_walk(item, f"{pointer}/{i}", depth + 1, notes) for i, item in enumerate(value)]
     if isinstance(value, _Pairs):
-        return _walk_object(value, pointer, depth, out)
+        return _walk_object(value, pointer, depth, notes)
     return value
 
 
-def _walk_object(value: _Pairs, pointer: str, depth: int, out: Tolerated) -> dict[str, Any]:
+def _walk_object(value: _Pairs, pointer: str, depth: int, notes: _Notes) -> dict[str, Any]:
     mended: dict[str, Any] = {}
     for key, item in value.items():
         place = pointer_join(pointer, key.removeprefix(_FLAG))
-        name = _unflagged(key, place, out)
+        name = _unflagged(key, place, notes)
         if name in mended:  # two keys that only mending made equal
-            out.duplicates.setdefault(place, []).append(mended[name])
-        mended[name] = _walk(item, place, depth + 1, out)
+            notes.duplicates.setdefault(place, []).append(mended[name])
+        mended[name] = _walk(item, place, depth + 1, notes)
     for key, item in value.earlier:
         place = pointer_join(pointer, key.removeprefix(_FLAG))
-        out.duplicates.setdefault(place, []).append(_walk(item, place, depth + 1, out))
+        notes.duplicates.setdefault(place, []).append(_walk(item, place, depth + 1, notes))
     return mended
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from geode_traj.codec.canonical import dumps
@@ -37,7 +38,7 @@ _RESERVED: Final = frozenset(
 )
 _PLACED: Final = ("text", "tool", "input", "summary")
 _TOOL: Final = frozenset({"tool", "input", "summary"})
-_COLUMNS: Final = ("turn_id", "call_id", "model", "provider", "status")
+_COLUMNS: Final = frozenset({"turn_id", "call_id", "model", "provider", "status"})
 _NOT_PAYLOAD: Final = _RESERVED | OUR_MARKERS
 _ROLES: Final = {"message.user": "user", "message.assistant": "assistant"}
 _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
@@ -107,14 +108,18 @@ class _Reader:
         if seconds is None and row.get("ts") is not None:
             legacy["timestamp_invalid"] = True
             fields["ts"] = row["ts"]
-        turn, call, model, provider, status = (_column(row, key, fields) for key in _COLUMNS)
+        turn = call = model = provider = status = ""
+        if not _COLUMNS.isdisjoint(row):
+            turn, call = _column(row, "turn_id", fields), _column(row, "call_id", fields)
+            model, provider = _column(row, "model", fields), _column(row, "provider", fields)
+            status = _column(row, "status", fields)
         own = row.get("session_id")
         if own is not None and (not isinstance(own, str) or len(own) > MAX_SESSION_ID):
             fields["session_id"] = own
         if not isinstance(row.get("event", ""), str):
             fields["event"] = row["event"]
         if read.duplicates:
-            legacy["duplicates"] = read.duplicates
+            legacy["duplicates"] = dict(read.duplicates)
         if fields:
             legacy["fields"] = fields
         return Event(
@@ -135,8 +140,8 @@ class _Reader:
             source="legacy_jsonl",
             event_id=legacy_event_id(session, number, sha256),
             aliases=(alias,) if alias else (),
-            escaped=places.escaped(read),
-            nonfinite=places.nonfinite(read),
+            escaped=places.pointers(read.escaped, places.inner.escaped),
+            nonfinite=places.pointers(read.nonfinite, places.inner.nonfinite),
         )
 
     def _session(self, row: dict[str, Any], name: str, number: int, sha256: str) -> tuple[str, str]:
@@ -162,23 +167,19 @@ def _column(row: dict[str, Any], key: str, fields: dict[str, Any]) -> str:
     return _text(value)
 
 
+_NOTHING: Final = Tolerated(None)
+
+
 @dataclass(slots=True)
 class _Places:
     """Where a row's values stand in the payload: {row key: pointer}; `inner` is `input` read as JSON."""
 
     fields: dict[str, Any]
-    placed: dict[str, str] = field(default_factory=lambda: {"event": "/_legacy/event"})
-    inner: Tolerated | None = None
+    placed: dict[str, str]
+    inner: Tolerated = _NOTHING
 
-    def escaped(self, read: Tolerated) -> tuple[str, ...]:
-        """Return the payload's pointers of mended strings."""
-        return self._pointers(read.escaped, self.inner.escaped if self.inner else [])
-
-    def nonfinite(self, read: Tolerated) -> tuple[str, ...]:
-        """Return the payload's pointers of numbers that are none."""
-        return self._pointers(read.nonfinite, self.inner.nonfinite if self.inner else [])
-
-    def _pointers(self, outer: list[str], inner: list[str]) -> tuple[str, ...]:
+    def pointers(self, outer: Sequence[str], inner: Sequence[str]) -> tuple[str, ...]:
+        """Return the payload's pointers of what stood at these pointers of the row and of its `input`."""
         if not outer and not inner:
             return ()
         found: list[str] = []
@@ -197,7 +198,7 @@ def _place(kind: str, row: dict[str, Any], payload: dict[str, Any], fields: dict
 
     Where the row has a key of the place's own name, that one stays, as in GEODE.
     """
-    places = _Places(fields)
+    places = _Places(fields, {"event": "/_legacy/event"})
     if kind in _ROLES and type(row.get("text")) is str and "content" not in payload and _TOOL.isdisjoint(row):
         payload["content"] = row["text"]  # nearly every message: nothing to weigh
         places.placed["text"] = "/content"
