@@ -9,7 +9,7 @@ import gc
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,18 +30,24 @@ BATCH_ROWS: Final = 2000
 BATCH_BYTES: Final = 8 << 20
 
 
-def apply(plan: Plan, store: Path, *, sensitive_fields: tuple[str, ...] = ()) -> Iterator[MigrateReceipt]:
+Observer = Callable[[int], None]
+"""Told how many more records are assembled, as the import goes on."""
+
+
+def apply(
+    plan: Plan, store: Path, *, sensitive_fields: tuple[str, ...] = (), observer: Observer = lambda _: None
+) -> Iterator[MigrateReceipt]:
     """Run a plan against the store at `store` and yield one receipt a source, after it is committed.
 
-    Nothing is written, and no database made, when the plan imports nothing. Raises `WorldError` TE501 when
-    the store stays busy.
+    `observer` follows the progress. Nothing is written, and no database made, when the plan imports nothing.
+    Raises `WorldError` TE501 when the store stays busy.
     """
     todo = [planned for planned in plan.sources if planned.action == "import"]
     if todo:
         with opening.open_writer(store) as connection:
             for group in _groups(todo):
                 with opening.transaction(connection), _without_collector():
-                    receipts = _group(connection, group, sensitive_fields)
+                    receipts = _group(connection, group, sensitive_fields, observer)
                 yield from receipts
     yield from (planned.receipt() for planned in plan.sources if planned.action != "import")
 
@@ -59,13 +65,16 @@ def _without_collector() -> Iterator[None]:
 
 
 def _group(
-    connection: sqlite3.Connection, group: list[Planned], sensitive_fields: tuple[str, ...]
+    connection: sqlite3.Connection,
+    group: list[Planned],
+    sensitive_fields: tuple[str, ...],
+    observer: Observer,
 ) -> list[MigrateReceipt]:
     # The numbers are read inside the transaction: another writer may have given some since the last group.
     given = secrets.numbers(connection)
     numbering = Numbering(secrets.key(connection), given)
     scrubber = Scrubber(numbering, sensitive_fields)
-    receipts = [_one(connection, planned, scrubber) for planned in group]
+    receipts = [_one(connection, planned, scrubber, observer) for planned in group]
     secrets.write_numbers(connection, list(numbering.rows())[len(given) :])
     return receipts
 
@@ -82,10 +91,12 @@ def _groups(todo: list[Planned]) -> Iterator[list[Planned]]:
     yield group
 
 
-def _one(connection: sqlite3.Connection, planned: Planned, scrubber: Scrubber) -> MigrateReceipt:
+def _one(
+    connection: sqlite3.Connection, planned: Planned, scrubber: Scrubber, observer: Observer
+) -> MigrateReceipt:
     try:
         with opening.savepoint(connection):
-            return _Import(connection, planned, scrubber).run()
+            return _Import(connection, planned, scrubber, observer).run()
     except TrajError as error:
         failed = planned.receipt()
         failed.status, failed.reason, failed.code = "failed", str(error), error.code
@@ -103,10 +114,13 @@ class _Numbers:
 class _Import:
     """The import of one source inside its savepoint."""
 
-    def __init__(self, connection: sqlite3.Connection, planned: Planned, scrubber: Scrubber) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, planned: Planned, scrubber: Scrubber, observer: Observer
+    ) -> None:
         if planned.source is None:
             raise RuntimeError("a source without a format is never read")
         self._db = connection
+        self._observer = observer
         # A path is content too: what the store keeps of it is redacted like any text.
         self._given = replace(planned.given, name=scrubber.text(planned.given.name, Counter()))
         self._filed = scrubber.text(planned.given.receipt_session, Counter())
@@ -162,6 +176,7 @@ class _Import:
             self._written += [row[0] for row in fresh]
         self._assembler.receipt.new += new
         self._assembler.receipt.known += len(batch.rows) - new
+        self._observer(len(batch.rows))
         for row in fresh if batch.bodies else ():
             if row[0] in batch.bodies:
                 blobs.write(self._db, row[0], row[SESSION], batch.bodies[row[0]])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from geode_traj.cli import progress
 from geode_traj.cli.options import PATH, store_option
 from geode_traj.cli.output import note, say
 from geode_traj.codec.canonical import dumps
@@ -55,10 +56,11 @@ def command(
     if dry_run:
         return _show_plan(planned, store)
     done: list[MigrateReceipt] = []
-    for receipt in apply(planned, store, sensitive_fields=sensitive_fields):
-        done.append(receipt)
-        if not quiet:
-            _show(receipt)
+    with progress.records(planned.records, quiet=quiet) as observer:
+        for receipt in apply(planned, store, sensitive_fields=sensitive_fields, observer=observer):
+            done.append(receipt)
+            if not quiet:
+                _show(receipt)
     if receipts is not None:
         write_new(receipts, (dumps(receipt.to_json()) + b"\n" for receipt in done), mode=0o600)
     _summary(done)

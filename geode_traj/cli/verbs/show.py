@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from geode_traj.cli.options import format_option, store_option
 from geode_traj.cli.output import say, show_report
+from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import reading, sha256_file
 from geode_traj.codec.framed import Document, EventText, read
 from geode_traj.codec.text import clip
 from geode_traj.errors import DataError, WorldError
 from geode_traj.export.trajectory import Export
 from geode_traj.jobs.verify_files import report
-from geode_traj.store import events, opening
+from geode_traj.store import events, imports, opening
 from geode_traj.verify import Verified, verify_document
 from geode_traj.verify.engine import unreadable
 
@@ -24,15 +26,20 @@ from geode_traj.verify.engine import unreadable
 @click.command()
 @click.argument("what", metavar="SESSION|FILE")
 @store_option()
+@click.option(
+    "--damaged", is_flag=True, help="Print the session's damaged lines instead: place, reason, text."
+)
 @format_option("text", "json")
-def command(what: str, store: Path, form: str) -> int:
+def command(what: str, store: Path, damaged: bool, form: str) -> int:
     """Show a session or a trajectory file at a glance.
 
     Head, counts, completeness, findings. A name that is an existing file is that file. What is printed is
-    safe for a terminal.
+    safe for a terminal; --damaged --format json gives the damaged lines as they were kept.
 
     Exit: 1 false claims, 3 unreadable, or no such session or store, 4 a newer version wrote the store.
     """
+    if damaged:
+        return _damaged(what, store, form)
     path = Path(what)
     kinds: Counter[str] = Counter()
     if path.is_file():
@@ -49,6 +56,19 @@ def command(what: str, store: Path, form: str) -> int:
             say(line)
     show_report(found, form)
     return code
+
+
+def _damaged(session_id: str, store: Path, form: str) -> int:
+    with opening.open_reader(store) as connection:
+        for line in imports.damaged(connection, session_id):
+            text = None if line.redacted is None else line.redacted.decode("utf-8", "backslashreplace")
+            if form == "json":
+                say(dumps({**asdict(line), "redacted": text}).decode())
+            else:
+                place = f"{clip(line.source_path, 200)}:{line.line} at byte {line.offset}"
+                say(f"{place}, {line.length} byte(s), {line.reason}")
+                say(f"  {clip(text, 400) if text is not None else '(too long to keep)'}")
+    return 0
 
 
 def _file(path: Path, kinds: Counter[str]) -> tuple[Verified, dict[str, object]]:
