@@ -131,7 +131,10 @@ class _Import:
         self._sessions: dict[str, _Numbers] = {}
         self._grown = imports.path_known(connection, self._given.name)
         self._given = replace(self._given, grown=self._grown)
+        self._family = self._source.family or self._source.name
         self._written: list[str] = []
+        self._places: list[int] = []
+        self._forked: set[str] = set()
 
     def run(self) -> MigrateReceipt:
         earlier = imports.receipt(self._db, self._given.sha256)
@@ -167,6 +170,8 @@ class _Import:
         for numbers in self._sessions.values():
             if numbers.offset is None:
                 numbers.offset = 0 if self._source.keeps_ids else numbers.highest
+                if self._source.continues:
+                    numbers.offset = max(0, numbers.highest - 1)
         if any(numbers.offset for numbers in self._sessions.values()):
             for row in fresh:
                 row[GENERATION] = max(1, row[GENERATION] + (self._sessions[row[SESSION]].offset or 0))
@@ -189,10 +194,14 @@ class _Import:
         own = []
         for row in rows:
             original = found.get(batch.content.get(row[0], ""))
-            if original is None:
+            sources = batch.copied.get(row[0])
+            if original is None or (sources and original not in (row[SESSION], *sources)):
                 own.append(row)
+                if sources and row[SESSION] not in self._forked:
+                    del batch.content[row[0]]  # what it may be a copy of can still come
             elif original != row[SESSION]:
                 self._assembler.links[row[SESSION], "copy", original] = None
+                self._forked.add(row[SESSION])
         contents = [(batch.content[row[0]], row[0], row[SESSION]) for row in own if row[0] in batch.content]
         links.remember_content(self._db, contents)
         return own
@@ -245,8 +254,9 @@ class _Import:
 
     def _supersede(self) -> list[str]:
         """Take out what an earlier state of this unit gave, so that the newest comes whole and in order."""
-        earlier = units.event_ids(self._db, self._source.name, self._given.unit)
+        earlier = units.event_ids(self._db, self._family, self._given.unit)
         if earlier:
+            self._places = units.places(self._db, earlier)
             for session_id, generation in events.lowest_generations(self._db, earlier).items():
                 self._sessions[session_id] = _Numbers(0, generation - 1)
             units.take_out(self._db, earlier)
@@ -255,7 +265,8 @@ class _Import:
     def _account_units(self, before: list[str]) -> None:
         """Remember the unit's events; tell new ones from those that an earlier state had given."""
         receipt = self._assembler.receipt
-        units.remember(self._db, self._source.name, self._given.unit, self._given.sha256, self._written)
+        units.remember(self._db, self._family, self._given.unit, self._given.sha256, self._written)
+        units.keep_places(self._db, self._places, self._written)
         kept = set(before)
         receipt.known += sum(event_id in kept for event_id in self._written)
         receipt.new -= sum(event_id in kept for event_id in self._written)
@@ -274,8 +285,11 @@ class _Import:
         imports.write_receipt(self._db, imports.Receipt(given.sha256, given.name, self._filed, receipt.new))
         imports.write_damaged(self._db, assembler.damaged)
         # A file of which nothing was new only repeats what the store knows: it declares nothing once more.
+        declared = assembler.declared if receipt.new or not receipt.known else {}
+        if not self._source.keeps_ids:
+            imports.forget_declared(self._db, given.name, declared)
         sessions = {
-            session_id: (count.events, assembler.declared.get(session_id, {}) if receipt.new else {})
+            session_id: (count.events, declared.get(session_id, {}))
             for session_id, count in receipt.sessions.items()
         }
         imports.write_sessions(self._db, given.sha256, self._source.name, sessions)

@@ -39,14 +39,15 @@ class Batch:
     """Assembled values not yet written.
 
     `rows` are column values of `Row` after `id`; `bodies` {event_id: [(pointer, canonical bytes)]}; `aliases`
-    {event_id: other ids its record may be stored under}; `content` {event_id: its content key}; `size` counts
-    payload and body bytes.
+    {event_id: other ids its record may be stored under}; `content` {event_id: its content key}; `copied`
+    {event_id: sessions it may be copied from}; `size` counts payload and body bytes.
     """
 
     rows: list[list[Any]] = field(default_factory=list)
     bodies: dict[str, Bodies] = field(default_factory=dict)
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     content: dict[str, str] = field(default_factory=dict)
+    copied: dict[str, tuple[str, ...]] = field(default_factory=dict)
     size: int = 0
 
 
@@ -90,9 +91,7 @@ class Assembler:
         elif isinstance(item, Session):
             self._declare(item)
         elif isinstance(item, Link):
-            counts: Counter[str] = Counter()
-            ends = (self._scrub.text(text, counts) for text in (item.session_id, item.target))
-            session_id, target = (fit(text, MAX_SESSION_ID) for text in ends)
+            session_id, target = map(self._session_id, (item.session_id, item.target))
             self.links[session_id, item.kind, target] = None
 
     def flush(self) -> Batch:
@@ -150,6 +149,8 @@ class Assembler:
             self.batch.aliases[event_id] = event.aliases
         if event.content_key:
             self.batch.content[event_id] = f"{self._format}:{event.content_key}"
+            if event.copied_from:
+                self.batch.copied[event_id] = tuple(map(self._session_id, event.copied_from))
         self._count(columns[0], event, counts)
 
     def _count(self, session_id: str, event: Event, counts: Counter[str] | None) -> None:
@@ -211,6 +212,10 @@ class Assembler:
             fit(provider, COLUMN_BOUNDS["provider"]),
             source,
         )
+
+    def _session_id(self, text: str) -> str:
+        """Return a session id as the store holds it."""
+        return fit(self._scrub.text(text, Counter()), MAX_SESSION_ID)
 
     def _own_id(self, event: Event, session_id: str) -> str:
         key = event.key or str(event.line)

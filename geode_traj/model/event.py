@@ -40,8 +40,10 @@ class Event:
     the events that one record gives; `raw` says the record was kept whole because its kind is unknown.
     `event_id` is set only by formats with ids of their own; `aliases` are ids the same record may be stored
     under. `content_key` names what the record says apart from the file it stands in: a record whose key is
-    stored already is a copy (a resume, a fork) and is linked, not stored again. `time_rule` tells how `time`
-    was read where the source left it open (`naive_as_utc`).
+    stored already is a copy (a resume, a fork) and is linked, not stored again. `copied_from` names the
+    sessions that a fork may have copied the record from: only of theirs is it a copy, and it becomes the
+    original of others only once a copy was met before it. `time_rule` tells how `time` was read where the
+    source left it open (`naive_as_utc`).
     Not frozen: the assembler fills it in place, once, and hands it on to nobody.
     """
 
@@ -68,6 +70,7 @@ class Event:
     escaped: tuple[str, ...] = ()
     nonfinite: tuple[str, ...] = ()
     content_key: str = ""
+    copied_from: tuple[str, ...] = ()
     time_rule: str = ""
 
 
