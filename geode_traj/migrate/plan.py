@@ -134,7 +134,8 @@ def _plan_source(
             with reading(path) as stream:
                 stat = os.fstat(stream.fileno())
                 probe, sha256, size = _look(stream, path)
-            given = replace(given, sha256=sha256, size=size, stat=(stat.st_ino, stat.st_mtime_ns))
+            seen = (stat.st_ino, stat.st_mtime_ns)
+            given = replace(given, sha256=sha256, size=size, stat=seen, file_sha256=sha256)
             try:
                 source = source or detect(probe)
             except DataError as error:

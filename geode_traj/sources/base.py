@@ -42,7 +42,7 @@ class Input:
     `override` is an explicit session id. `size` and `sha256` describe the planned bytes: a file that grows
     while it is read is read up to there. `grown` tells that this path was imported before: only then can a
     record be stored under an alias. `unit` names one session or run of a file that holds several units;
-    `stat` is (inode, mtime in ns) when the plan was made.
+    `stat` is (inode, mtime in ns) and `file_sha256` the whole file's digest when the plan was made.
     """
 
     path: Path
@@ -53,6 +53,7 @@ class Input:
     grown: bool = False
     unit: str = ""
     stat: tuple[int, int] = (0, 0)
+    file_sha256: str = ""
 
     @property
     def receipt_session(self) -> str:
@@ -124,7 +125,11 @@ class Source(ABC):
     keeps_ids = False
     """Generations and event ids come from the file and are stored as they are."""
     mutable = False
-    """Units are rewritten in place: a later state of one supersedes the earlier."""
+    """Units are rewritten in place: a later state of one supersedes the earlier, and takes its place."""
+    continues = False
+    """A unit is part of a session: it goes on with the session's generation instead of opening one."""
+    family = ""
+    """Formats that may hold the same units share a family: each supersedes what another gave of a unit."""
     gives_not: tuple[str, ...] = ()
     """What the format cannot give, in short phrases."""
     no_transcript = ""

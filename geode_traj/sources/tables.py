@@ -1,0 +1,79 @@
+"""Rows of foreign SQLite tables as values: nothing of a row is lost, whatever types it holds."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from geode_traj.codec.canonical import dumps
+
+
+@dataclass(slots=True)
+class TableRow:
+    """One row: the table, its values without nulls, and which columns had to be mended to be storable.
+
+    `escaped` are columns whose text was no UTF-8, `nonfinite` those that held an infinity.
+    """
+
+    table: str
+    values: dict[str, Any]
+    escaped: list[str] = field(default_factory=list)
+    nonfinite: list[str] = field(default_factory=list)
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the row's canonical projection: the table's name and every value that is not null."""
+        return hashlib.sha256(dumps([self.table, self.values])).hexdigest()
+
+
+class _Mended(str):
+    """Text whose bytes were no UTF-8."""
+
+    __slots__ = ()
+
+
+def rows(
+    connection: sqlite3.Connection, table: str, query: str, given: Sequence[object] = ()
+) -> Iterator[TableRow]:
+    """Yield what a query of one table returns, in order."""
+    connection.text_factory = _text
+    cursor = connection.execute(query, given)
+    names = [column[0] for column in cursor.description]
+    for values in cursor:
+        row = TableRow(table, {})
+        for name, value in zip(names, values, strict=True):
+            if value is not None:
+                row.values[name] = _plain(name, value, row)
+        yield row
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return _Mended(raw.decode("utf-8", "backslashreplace"))
+
+
+def _plain(name: str, value: Any, row: TableRow) -> Any:
+    if type(value) is _Mended:
+        row.escaped.append(name)
+        return str(value)
+    if type(value) is float and not math.isfinite(value):
+        row.nonfinite.append(name)
+        return "inf" if value > 0 else "-inf"
+    if type(value) is bytes:
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return {"base64": base64.b64encode(value).decode()}
+    return value
+
+
+def digest(parts: Sequence[str]) -> str:
+    """Return the identity of a unit: the digest of its rows' digests, in order (importer decision J5)."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
