@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final
 
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import sha256_bytes
-from geode_traj.codec.framed import EventText, read
+from geode_traj.codec.framed import Document, EventText, read
 from geode_traj.codec.schema import is_valid
 from geode_traj.contract.exported import stored_payload
 from geode_traj.contract.ids import MAX_EVENT_ID
@@ -36,16 +36,19 @@ class GeodeTrajectory(FileSource):
 
     def detect(self, probe: Probe) -> bool:
         """Match one JSON object that names the schema at its head or its tail."""
-        if not probe.head.lstrip().startswith(b"{"):
-            return False
-        first = probe.head.split(b"\n", 1)[0].rstrip()
-        if first.endswith(b"}") and _COMPLETE_LINE.search(probe.head):
-            return False  # JSON lines that only mention the schema
-        return bool(_SCHEMA.search(probe.head) or _SCHEMA.search(probe.tail))
+        return one_object(probe) and bool(_SCHEMA.search(probe.head) or _SCHEMA.search(probe.tail))
+
+    def document(self, stream: BinaryIO, place: str, size: int) -> Document:
+        """Start reading the file."""
+        return read(stream, place=place, size=size)
+
+    def fits(self, head: dict[str, Any]) -> bool:
+        """Tell whether the head, all but the events, is one of this schema."""
+        return is_valid(TRAJECTORY, {**head, "events": []})
 
     def first_time(self, given: Input, stream: BinaryIO) -> float | None:
         """Return the time of the first event."""
-        for text in read(stream, place=given.name, size=given.size).events:
+        for text in self.document(stream, given.name, given.size).events:
             time = text.value.get("occurred_at") if isinstance(text.value, dict) else None
             parsed = parse(time) if isinstance(time, str) else None
             if parsed:
@@ -54,11 +57,11 @@ class GeodeTrajectory(FileSource):
 
     def count(self, stream: BinaryIO, size: int) -> int:
         """Count the events."""
-        return sum(1 for _ in read(stream, size=size).events)
+        return sum(1 for _ in self.document(stream, "", size).events)
 
     def read(self, given: Input, stream: BinaryIO) -> Iterator[Item]:
         """Yield the events, then what the file declares of their sessions."""
-        document = read(stream, place=given.name, size=given.size)
+        document = self.document(stream, given.name, given.size)
         sessions: dict[str, None] = {}
         ids: set[str] = set()
         for text in document.events:
@@ -72,11 +75,19 @@ class GeodeTrajectory(FileSource):
             sessions[text.value["session_id"]] = None
             yield from _event(text, sha256)
         head = document.head
-        if not is_valid(TRAJECTORY, {**head, "events": []}):
+        if not self.fits(head):
             raise DataError("TE208", name=TRAJECTORY, why="its head does not fit", place=given.name)
         declared = _declared(head, list(sessions))
         for session in sessions:
             yield Session(session, declared)
+
+
+def one_object(probe: Probe) -> bool:
+    """Tell whether a file may be one JSON object, not JSON lines that only mention a schema."""
+    if not probe.head.lstrip().startswith(b"{"):
+        return False
+    first = probe.head.split(b"\n", 1)[0].rstrip()
+    return not (first.endswith(b"}") and _COMPLETE_LINE.search(probe.head))
 
 
 def _refused(value: Any, ids: set[str]) -> str | None:

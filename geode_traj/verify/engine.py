@@ -4,7 +4,7 @@ Rules, in order:
 
 1. Bytes that are no strict JSON, or no trajectory, are unreadable: one finding, no verdict on the rest.
 2. Every event must be valid by schema; one that is not is a finding with its pointers and is left out of the
-   counts, so the file is invalid.
+   counts, so the file is invalid. A dated trajectory is judged as it stands after normalisation.
 3. Each well-formed event is counted, then seen by every event check.
 4. After the last event the head is checked by schema, then by every file check.
 5. An error finding makes the file invalid; else an incomplete scope makes it incomplete.
@@ -22,7 +22,8 @@ from typing import Any, BinaryIO, Final
 
 from geode_traj.codec import schema
 from geode_traj.codec.files import reading, sha256_bytes, sha256_file
-from geode_traj.codec.framed import Document, EventText, read
+from geode_traj.codec.framed import Document, EventText
+from geode_traj.contract import dated
 from geode_traj.contract.kinds import TRAJECTORY
 from geode_traj.errors import DataError, TrajError
 from geode_traj.model.finding import Finding, Place
@@ -53,17 +54,21 @@ def verify_bytes(data: bytes, *, name: str = "-") -> Verified:
 def verify_stream(stream: BinaryIO, *, name: str, sha256: str, size: int) -> Verified:
     """Verify the first `size` bytes of a seekable stream; `sha256` is reported as their digest."""
     try:
-        return verify_document(read(stream, place=name, size=size), name=name, sha256=sha256, size=size)
+        document, dated_id = dated.read(stream, place=name, size=size)
+        return verify_document(document, name=name, sha256=sha256, size=size, dated_id=dated_id)
     except DataError as error:
         return unreadable(name, error, sha256=sha256, size=size)
 
 
-def verify_document(document: Document, *, name: str, sha256: str = "", size: int = 0) -> Verified:
+def verify_document(
+    document: Document, *, name: str, sha256: str = "", size: int = 0, dated_id: str = ""
+) -> Verified:
     """Verify events as they come from any iterator; the document's head must be complete after the last one.
 
+    `dated_id` is the schema id of the publication that the document was normalised from (record contract §7).
     Raises whatever the iterator raises.
     """
-    run = _Run(name)
+    run = _Run(name, dated_id)
     for text in document.events:
         run.event(text)
     return run.finish(document, sha256, size)
@@ -80,8 +85,9 @@ def unreadable(name: str, error: TrajError, *, sha256: str = "", size: int = 0) 
 class _Run:
     """The state of one verification."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, dated_id: str) -> None:
         self._name = name
+        self._dated_id = dated_id
         self._facts = Facts()
         self._counts: Counter[str] = Counter()
         self._findings: list[Finding] = []
@@ -119,6 +125,9 @@ class _Run:
             for check in self._file_checks:
                 if check.on_file is not None:
                     self._take(check, check.on_file(facts))
+        if self._dated_id:
+            self._add("GT205", "note", Hit("dated schema, normalised", place), "")
+            schema_id = self._dated_id
         for code, count in sorted(self._counts.items()):
             if count > PER_CODE:
                 more = f"{count - PER_CODE} more finding(s) of {code} are not listed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from geode_traj.verify.facts import EventView, Facts
-from geode_traj.verify.registry import Hit, event_check
+from geode_traj.verify.registry import Hit, event_check, file_check
 
 
 @event_check("GT201", "error", "give every event an id of its own")
@@ -35,3 +35,13 @@ def id_too_long(facts: Facts, event: EventView) -> Iterator[Hit]:
     for key, bound in bounds:
         if len(event.value[key]) > bound:
             yield Hit(f"{key} is longer than {bound} characters", event.place)
+
+
+@file_check("GT205", "note")
+def dated_schema(facts: Facts) -> Iterator[Hit]:
+    """The file is a dated trajectory, `geode.trajectory@YYYY-MM-DD`, judged in its normalised form.
+
+    Dated publications are never changed: they are read as `geode.trajectory@1` in memory (record contract
+    §7), and ordinals, ids and reasons in the report are those of that form. Reported by the engine.
+    """
+    return iter(())
