@@ -1,0 +1,128 @@
+"""Tool calls and results as Codex writes them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Final
+
+from geode_traj.codec.reading import tolerant
+from geode_traj.sources import values
+from geode_traj.sources.codex import content
+
+CALLS: Final = frozenset(
+    "function_call custom_tool_call local_shell_call tool_search_call web_search_call"
+    " image_generation_call".split()
+)
+RESULTS: Final = frozenset("function_call_output custom_tool_call_output tool_search_output".split())
+# The provider runs these and writes one record for the call and what became of it.
+HOSTED: Final = frozenset({"web_search_call", "image_generation_call"})
+_DONE: Final = {"completed": False, "failed": True, "incomplete": True}
+
+
+def name_of(payload: dict[str, Any]) -> str:
+    """Return the name of the tool that a call or a result is of; "" where the record does not say."""
+    kind = payload["type"]
+    if kind in ("function_call", "custom_tool_call"):
+        return values.text(payload.get("name"))
+    if kind == "tool_search_output":
+        return "tool_search"
+    return kind.removesuffix("_call") if kind in CALLS else ""
+
+
+def arguments(payload: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return a call's arguments, and whether they hold everything that the record's text said."""
+    kind = payload["type"]
+    if kind == "custom_tool_call":
+        return {"input": payload.get("input")}, True
+    if kind in ("local_shell_call", "web_search_call"):
+        return values.arguments(payload.get("action")), True
+    if kind == "image_generation_call":
+        return {"revised_prompt": payload.get("revised_prompt")}, True
+    given = payload.get("arguments")
+    return values.arguments(given), not isinstance(given, str) or _reads_whole(given)
+
+
+def placed(payload: dict[str, Any]) -> set[str]:
+    """Return the keys of a call record that its event's own words hold."""
+    words = {
+        "custom_tool_call": {"name", "input"},
+        "local_shell_call": {"action"},
+        "web_search_call": {"action"},
+        "image_generation_call": {"revised_prompt", "result"},
+    }
+    return words.get(payload["type"], {"name", "arguments"})
+
+
+def _reads_whole(text: str) -> bool:
+    """Tell whether a text is JSON that loses nothing when it is read."""
+    if not text:
+        return True
+    try:
+        read = tolerant(text.encode())
+    except (ValueError, RecursionError):
+        return True  # kept as it is
+    return not (read.duplicates or read.escaped or read.nonfinite)
+
+
+def hosted(payload: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the result payload of a hosted tool's record, None while it says of no end."""
+    status = payload.get("status")
+    data = payload.get("result")
+    if (status not in _DONE or not isinstance(status, str)) and data is None:
+        return None
+    out: dict[str, Any] = {"is_error": _DONE.get(status) if isinstance(status, str) else None}
+    if isinstance(data, str) and payload["type"] == "image_generation_call":
+        out["attachments"] = [content.encoded(data)]
+    elif data is not None:
+        out["result"] = data
+    return out
+
+
+def result(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return what a result record says: `result` as given, `is_error` where it is told, attachments."""
+    output = payload.get("tools") if payload["type"] == "tool_search_output" else payload.get("output")
+    out: dict[str, Any] = {"is_error": _is_error(output)}
+    parts = output.get("content") if isinstance(output, dict) else output
+    attached = content.read(parts).attachments if isinstance(parts, list) else []
+    if attached:
+        out["attachments"] = attached
+        output = content.without_data(output)
+    if "output" in payload or "tools" in payload:
+        out["result"] = output
+    return out
+
+
+def _is_error(output: Any) -> bool | None:
+    """Return whether a call failed, where its output says so: `success`, or an exit code beside the text."""
+    if isinstance(output, str) and output.startswith('{"'):
+        try:
+            output = tolerant(output.encode()).value
+        except (ValueError, RecursionError):
+            return None
+        told = output.get("metadata") if isinstance(output, dict) else None
+        code = told.get("exit_code") if isinstance(told, dict) else None
+        return code != 0 if type(code) is int else None
+    success = output.get("success") if isinstance(output, dict) else None
+    return not success if isinstance(success, bool) else None
+
+
+class OpenCalls:
+    """The tools of calls that wait for their results, which name none: by id, in order of occurrence."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, deque[str]] = {}
+
+    def open(self, call_id: str, tool: str) -> None:
+        """Remember a call."""
+        if call_id:
+            self._tools.setdefault(call_id, deque()).append(tool)
+
+    def close(self, call_id: str) -> str:
+        """Return the tool of the first open call of this id, "" where there is none."""
+        waiting = self._tools.get(call_id)
+        if not waiting:
+            return ""
+        tool = waiting.popleft()
+        if not waiting:
+            del self._tools[call_id]
+        return tool

@@ -1,0 +1,76 @@
+"""Where a payload came from: the `_legacy` member that keeps what no other word of a payload does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from geode_traj.codec.reading import Tolerated, pointer_join
+from geode_traj.sources.base import Input
+
+
+def legacy(given: Input, event: str, line: int, fields: dict[str, Any], read: Tolerated) -> dict[str, Any]:
+    """Return `_legacy`: the native kind, the record's place, its unplaced fields, its repeated keys."""
+    out: dict[str, Any] = {
+        "event": event,
+        "line_number": line,
+        "source_digest": given.sha256,
+        "source_path": given.name,
+    }
+    if fields:
+        out["fields"] = fields
+    if read.duplicates:
+        out["duplicates"] = read.duplicates
+    return out
+
+
+def marks(payload: dict[str, Any], read: Tolerated) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the payload's pointers of mended strings and of numbers that are none.
+
+    Values move on their way into a payload, so they are found again by what they are: a mended string stands
+    where it is, or is part of, a payload's string (its key counts too); a number where its name stands.
+    """
+    if not read.escaped and not read.nonfinite:
+        return (), ()
+    mended = {text for pointer in read.escaped for text in _at(read.value, pointer) if text}
+    numbers = {text for pointer in read.nonfinite for text in _at(read.value, pointer)}
+    escaped, nonfinite = [], []
+    for pointer, key, text in _strings(payload, ""):
+        if any(one == key or one in text for one in mended):
+            escaped.append(pointer)
+        if text in numbers:
+            nonfinite.append(pointer)
+    return tuple(escaped), tuple(nonfinite)
+
+
+def _at(value: Any, pointer: str) -> Iterator[str]:
+    """Yield the string at a pointer, and the key that leads to it."""
+    key = ""
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+            key = ""
+        else:
+            return
+    if isinstance(value, str):
+        yield value
+    if "\\" in key:
+        yield key
+
+
+def _strings(value: Any, pointer: str, key: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield (pointer, key, text) of every string, and (pointer, key, "") of every other member."""
+    if isinstance(value, str):
+        yield pointer, key, value
+        return
+    if key:
+        yield pointer, key, ""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _strings(item, pointer_join(pointer, name), name)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _strings(item, f"{pointer}/{index}")
