@@ -17,13 +17,15 @@ from geode_traj.codec.canonical import dumps
 class TableRow:
     """One row: the table, its values without nulls, and which columns had to be mended to be storable.
 
-    `escaped` are columns whose text was no UTF-8, `nonfinite` those that held an infinity.
+    `escaped` are columns whose text was no UTF-8, `nonfinite` those that held an infinity;
+    `duplicates` are earlier values of keys that a row written as JSON repeats.
     """
 
     table: str
     values: dict[str, Any]
     escaped: list[str] = field(default_factory=list)
     nonfinite: list[str] = field(default_factory=list)
+    duplicates: dict[str, list[Any]] = field(default_factory=dict)
 
     @property
     def sha256(self) -> str:

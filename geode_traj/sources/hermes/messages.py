@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -29,11 +29,12 @@ class MessageRow:
     line: int
     sha256: str
     key: str = ""
-    escaped: list[str] = field(default_factory=list)
-    nonfinite: list[str] = field(default_factory=list)
-    duplicates: dict[str, list[Any]] = field(default_factory=dict)
+    escaped: Sequence[str] = ()
+    nonfinite: Sequence[str] = ()
+    duplicates: Mapping[str, list[Any]] = field(default_factory=dict)
     marks: dict[str, Any] = field(default_factory=dict)
     content_key: str = ""
+    copied_from: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -60,7 +61,7 @@ class Messages:
     def __init__(self, given: Input, session_id: str, *, model: str = "") -> None:
         self._given = given
         self._session = session_id
-        self._model = model
+        self.model = model
         self._held: list[Event] = []
         self._waiting: list[Event] = []
         self._announced: set[str] = set()
@@ -126,6 +127,7 @@ class Messages:
                     escaped=_moved(row.escaped, one, main=n == 0),
                     nonfinite=_moved(row.nonfinite, one, main=n == 0),
                     content_key=f"{row.content_key}:{n}" if row.content_key else "",
+                    copied_from=row.copied_from,
                     time_rule=rule,
                 )
             )
@@ -147,7 +149,7 @@ class Messages:
         else:
             _content(row, made, "content")
         if role == "assistant":
-            made.model = self._model
+            made.model = self.model
             _answer_and_reasoning(row, made)
         made.payload["_legacy"] = self._provenance(row, role)
         self._rest(row, made)
@@ -176,7 +178,7 @@ class Messages:
             if call.also:
                 self._also[call.also] = call.call_id
             payload = {"tool": call.tool, "arguments": call.arguments, "_legacy": legacy}
-            made.append(_Made("tool.called", payload, call_id=call.call_id, model=self._model))
+            made.append(_Made("tool.called", payload, call_id=call.call_id, model=self.model))
         return made
 
     def _rest(self, row: MessageRow, made: _Made) -> None:
@@ -200,7 +202,7 @@ class Messages:
             "source_path": self._given.name,
         }
         if row.duplicates:
-            legacy["duplicates"] = row.duplicates
+            legacy["duplicates"] = dict(row.duplicates)
         return legacy
 
 
@@ -242,7 +244,7 @@ def _answer_and_reasoning(row: MessageRow, made: _Made) -> None:
         made.placed["finish_reason"] = "/finish_reason"
 
 
-def _moved(pointers: list[str], made: _Made, *, main: bool) -> tuple[str, ...]:
+def _moved(pointers: Sequence[str], made: _Made, *, main: bool) -> tuple[str, ...]:
     """Return pointers into the row as pointers into the payload that holds the value now."""
     if not pointers or not main:
         return ()

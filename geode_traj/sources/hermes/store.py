@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -31,17 +32,32 @@ class State:
     first_time: float | None = None
 
 
-class Store:
-    """The tables of one `state.db`; a column that is not there is unreported."""
+class Store(ABC):
+    """Sessions with their rows, wherever they are kept."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._db = connection
-        self._tables = sqlite_in.tables(connection)
-
+    @abstractmethod
     def sessions(self) -> list[str]:
         """Return the ids of all sessions, those included of which only messages are left."""
-        query = "SELECT id FROM sessions UNION SELECT session_id FROM messages"
-        return sorted({"" if key is None else str(key) for (key,) in self._db.execute(query)})
+
+    @abstractmethod
+    def head(self, key: str) -> Iterator[TableRow]:
+        """Yield the session's own row, if there is one."""
+
+    @abstractmethod
+    def children(self, key: str) -> Iterator[TableRow]:
+        """Yield the sessions delegated from this one, as table "child", in the order they started."""
+
+    @abstractmethod
+    def messages(self, key: str) -> Iterator[TableRow]:
+        """Yield the session's messages in their order."""
+
+    def usage(self, key: str) -> Iterator[TableRow]:
+        """Yield the session's usage by model, provider and task."""
+        return iter(())
+
+    def delegations(self, key: str) -> Iterator[TableRow]:
+        """Yield what the session delegated in the background."""
+        return iter(())
 
     def state(self, key: str) -> State:
         """Return what identifies a session's state, how many records it has, and its first time."""
@@ -61,6 +77,38 @@ class Store:
         yield from self.messages(key)
         yield from self.usage(key)
         yield from self.delegations(key)
+
+    def said(self, key: str, *, active: bool) -> list[tuple[str, bytes]]:
+        """Return (key, digest of what it says) of a session's messages, `active` leaves out rewound ones."""
+        return [
+            (message_key(row), _says(row))
+            for row in self.messages(key)
+            if not active or row.values.get("active") != 0
+        ]
+
+    def depth(self, key: str) -> int:
+        """Return how many sessions this one descends from."""
+        seen = {key}
+        while (row := next(self.head(key), None)) is not None:
+            link = session.lineage(row.values)
+            if link is None or link[1] in seen:
+                break
+            key = link[1]
+            seen.add(key)
+        return len(seen) - 1
+
+
+class Database(Store):
+    """The tables of one `state.db`; a column that is not there is unreported."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+        self._tables = sqlite_in.tables(connection)
+
+    def sessions(self) -> list[str]:
+        """Return the ids of all sessions, those included of which only messages are left."""
+        query = "SELECT id FROM sessions UNION SELECT session_id FROM messages"
+        return sorted({"" if key is None else str(key) for (key,) in self._db.execute(query)})
 
     def head(self, key: str) -> Iterator[TableRow]:
         """Yield the session's own row, with the system prompt that it names by hash."""
@@ -104,25 +152,6 @@ class Store:
             told = ", ".join([*own, "NULL"])
             query = f"SELECT * FROM async_delegations WHERE coalesce({told}) = ? ORDER BY rowid"  # noqa: S608
             yield from rows(self._db, "async_delegations", query, (key,))
-
-    def said(self, key: str, *, active: bool) -> list[tuple[str, bytes]]:
-        """Return (key, digest of what it says) of a session's messages, `active` leaves out rewound ones."""
-        return [
-            (message_key(row), _says(row))
-            for row in self.messages(key)
-            if not active or row.values.get("active") != 0
-        ]
-
-    def depth(self, key: str) -> int:
-        """Return how many sessions this one descends from."""
-        seen = {key}
-        while (row := next(self.head(key), None)) is not None:
-            link = session.lineage(row.values)
-            if link is None or link[1] in seen:
-                break
-            key = link[1]
-            seen.add(key)
-        return len(seen) - 1
 
     def _system_prompt(self, key: object) -> Any:
         columns = self._tables.get("system_prompts", frozenset())
