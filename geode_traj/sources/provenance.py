@@ -20,7 +20,7 @@ def legacy(given: Input, event: str, line: int, fields: dict[str, Any], read: To
     if fields:
         out["fields"] = fields
     if read.duplicates:
-        out["duplicates"] = read.duplicates
+        out["duplicates"] = dict(read.duplicates)
     return out
 
 

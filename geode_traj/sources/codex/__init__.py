@@ -23,6 +23,7 @@ class Codex(JsonLines):
 
     name = "codex"
     reads = "Codex rollout JSONL"
+    revises = True  # a rollback says of earlier turns that they were abandoned
     gives_not = (
         "an explicit end of the session",
         "ids of lines (byte offsets stand for them)",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any, Final
 
 from geode_traj.codec.reading import tolerant
@@ -104,25 +103,3 @@ def _is_error(output: Any) -> bool | None:
         return code != 0 if type(code) is int else None
     success = output.get("success") if isinstance(output, dict) else None
     return not success if isinstance(success, bool) else None
-
-
-class OpenCalls:
-    """The tools of calls that wait for their results, which name none: by id, in order of occurrence."""
-
-    def __init__(self) -> None:
-        self._tools: dict[str, deque[str]] = {}
-
-    def open(self, call_id: str, tool: str) -> None:
-        """Remember a call."""
-        if call_id:
-            self._tools.setdefault(call_id, deque()).append(tool)
-
-    def close(self, call_id: str) -> str:
-        """Return the tool of the first open call of this id, "" where there is none."""
-        waiting = self._tools.get(call_id)
-        if not waiting:
-            return ""
-        tool = waiting.popleft()
-        if not waiting:
-            del self._tools[call_id]
-        return tool

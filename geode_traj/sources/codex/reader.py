@@ -16,6 +16,7 @@ from geode_traj.sources.codex.history import History
 from geode_traj.sources.codex.repeats import Repeats, Said
 from geode_traj.sources.codex.row import Row
 from geode_traj.sources.codex.usage import Totals
+from geode_traj.sources.open_calls import OpenCalls
 
 _ROLLBACK: Final = b"thread_rolled_back"
 _STARTS: Final = frozenset({"task_started", "turn_started"})
@@ -65,7 +66,7 @@ class Reader:
         self._own_from: int | None = None
         self._history = History(self._session)
         self._repeats = Repeats()
-        self._calls = calls.OpenCalls()
+        self._calls = OpenCalls()
         self._children = agents.Children()
         self._totals = Totals()
         self._turn = _Turn()
