@@ -85,6 +85,15 @@ def write_sessions(
     )
 
 
+def forget_declared(connection: sqlite3.Connection, path: str, session_ids: Iterable[str]) -> None:
+    """Drop what earlier states of a path declared of sessions: the state that comes now speaks for it."""
+    connection.executemany(
+        "UPDATE traj_import_sessions SET declared_json = '{}' WHERE session_id = ? AND source_digest IN"
+        " (SELECT source_digest FROM session_event_imports WHERE source_path = ?)",
+        [(session_id, path) for session_id in session_ids],
+    )
+
+
 def declared(connection: sqlite3.Connection, session_ids: Iterable[str]) -> list[dict[str, Any]]:
     """Return what the sources of some sessions declared, each source once, in import order."""
     if not has_table(connection, "traj_import_sessions"):

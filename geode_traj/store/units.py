@@ -14,6 +14,26 @@ def event_ids(connection: sqlite3.Connection, format_name: str, unit: str) -> li
     return [event_id for (event_id,) in rows]
 
 
+def places(connection: sqlite3.Connection, ids: Iterable[str]) -> list[int]:
+    """Return the places (row ids) of events in database order."""
+    found = []
+    for event_id in ids:
+        found += connection.execute(
+            "SELECT id FROM session_events WHERE event_id = ?", (event_id,)
+        ).fetchall()
+    return sorted(row_id for (row_id,) in found)
+
+
+def keep_places(connection: sqlite3.Connection, free: Sequence[int], ids: Sequence[str]) -> None:
+    """Move a unit's events, in order, to where its earlier state stood; those that are more stay at the end.
+
+    Else a part of a session that was rewritten would come after all that followed it.
+    """
+    connection.executemany(
+        "UPDATE session_events SET id = ? WHERE event_id = ?", zip(free, ids, strict=False)
+    )
+
+
 def take_out(connection: sqlite3.Connection, ids: Iterable[str]) -> None:
     """Delete events and what hangs on them, inside the caller's transaction."""
     listed = [(event_id,) for event_id in ids]
