@@ -4,7 +4,9 @@ A case is a folder `fixtures/legacy/<case>/`, its name ending in `_fail` where `
 
 - `input/…`: what is migrated, as it stands in the repository;
 - `build.json`, for bytes that cannot stand in a text file: {path: [chunk, …]}, the files to make. A chunk
-  is text, or an object `{"text": …}`, `{"hex": …}` or `{"of": [chunk, …]}` with `times` (default 1);
+  is text, or an object `{"text": …}`, `{"hex": …}` or `{"of": [chunk, …]}` with `times` (default 1). Where
+  an object `{"tables": …, "rows": …}` stands in place of the list, the file is a SQLite database
+  (`databases.make`);
 - `expect.json`: the outcome.
 
 In any of these files `{{secret:KIND}}` becomes `secrets.make(KIND)` and `{{core:KIND}}` becomes
@@ -47,8 +49,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
+from . import databases
 from .secrets import core, make
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "legacy"
@@ -98,7 +102,10 @@ def render(case_dir: Path, out_dir: Path) -> Path:
     if build.exists():
         for name, chunks in json.loads(build.read_text("utf-8")).items():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
-            (target / name).write_bytes(b"".join(_chunk(chunk) for chunk in chunks))
+            if isinstance(chunks, dict):
+                databases.make(target / name, chunks, partial(_fill, escape=False))
+            else:
+                (target / name).write_bytes(b"".join(_chunk(chunk) for chunk in chunks))
         build.unlink()
     return target
 
