@@ -12,6 +12,7 @@ def make(path: Path, described: dict, fill: Callable[[str], str]) -> None:
     """Make the database that `described` tells of.
 
     `tables` is {table: columns as SQL}; `rows` are [table, {column: value}] in order, a value that is
+    `{"hex": …}` being bytes to store as text. Every text goes through `fill`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as db, db:
