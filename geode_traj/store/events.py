@@ -89,17 +89,21 @@ def read(connection: sqlite3.Connection, session_ids: Sequence[str]) -> Iterator
     SQLite keeps what it is given: bytes that are no UTF-8 are written `\xNN`, values of another type as text
     (a time as NaN, a generation as 1). Only `payload_json` stays as it is, for `payload` to judge.
     """
-    last = 0
-    while True:
-        try:
-            for values in _select(connection, _COLUMNS, session_ids, f"AND id > {last} ORDER BY id"):
-                last = values[0]
-                yield Row._make(values) if tuple(map(type, values)) in _SOUND else _mended(values)
-            return
-        except sqlite3.OperationalError as error:
-            if connection.text_factory is not str or "decode" not in str(error):
-                raise
-            connection.text_factory = text_or_bytes
+    lenient, connection.text_factory = connection.text_factory, str  # sound text costs no call a column
+    try:
+        last = 0
+        while True:
+            try:
+                for values in _select(connection, _COLUMNS, session_ids, f"AND id > {last} ORDER BY id"):
+                    last = values[0]
+                    yield Row._make(values) if tuple(map(type, values)) in _SOUND else _mended(values)
+                return
+            except sqlite3.OperationalError as error:
+                if connection.text_factory is not str or "decode" not in str(error):
+                    raise
+                connection.text_factory = text_or_bytes
+    finally:
+        connection.text_factory = lenient
 
 
 def _mended(values: Sequence[Any]) -> Row:

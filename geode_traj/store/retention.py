@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from geode_traj.contract.times import FIRST
@@ -67,29 +70,23 @@ def scrub(connection: sqlite3.Connection) -> None:
     """Rewrite the database file and empty its log, so that deleted text is in neither.
 
     `secure_delete` blanks what a deletion frees; pages that were split or merged earlier may still hold
-    copies, which only a rewrite removes. A rewrite may renumber the rows of a table that has neither an
-    integer key nor an index; a database with such a foreign table keeps its file, freed space blanked.
-    Raises `WorldError` TE501 when a reader keeps the log from being emptied.
+    copies, which only a rewrite removes. VACUUM would renumber the rows of a foreign table that has neither
+    an integer key nor an index; a copy made by VACUUM INTO and put back keeps them. Raises `WorldError` TE501
+    when a reader keeps the log from being emptied, TE602 when the disk refuses.
     """
-    if not _has_bare_table(connection):
-        connection.execute("VACUUM")
+    path = Path(connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0])
+    try:
+        # Beside the store, where its text may lie; the folder is private and gone afterwards.
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+            copy = Path(folder, "copy.db")
+            connection.execute("VACUUM INTO ?", (str(copy),))
+            with closing(sqlite3.connect(copy)) as fresh:
+                fresh.backup(connection)
+    except OSError as error:
+        raise WorldError("TE602", path=path.name, why=error.strerror or "no room", place=str(path)) from None
     busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         raise WorldError("TE501", path="the write-ahead log still holds what was deleted")
-
-
-def _has_bare_table(connection: sqlite3.Connection) -> bool:
-    tables = connection.execute(
-        """SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-            AND sql NOT LIKE 'CREATE VIRTUAL%'"""  # those keep their rows in tables with keys
-    ).fetchall()
-    for (name,) in tables:
-        columns = connection.execute("SELECT type, pk FROM pragma_table_info(?)", (name,)).fetchall()
-        keyed = any(kind.upper() == "INTEGER" and position for kind, position in columns)
-        indexed = connection.execute("SELECT 1 FROM pragma_index_list(?)", (name,)).fetchone()
-        if not keyed and not indexed:
-            return True
-    return False
 
 
 def erase(connection: sqlite3.Connection, session_ids: list[str]) -> int:
