@@ -1,0 +1,167 @@
+"""Rind's raw traces of model calls, `_llm_trace/*.jsonl`: request, response pieces, end; one call a file.
+
+Nothing in a trace names its session, turn or call. The request and each piece of a stream are kept whole;
+what the pieces amount to is put together once the end row says that no more will come.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from geode_traj.codec.jsonl import Line
+from geode_traj.codec.reading import Tolerated
+from geode_traj.model.event import Event, Item, Loss, Session
+from geode_traj.sources import provenance
+from geode_traj.sources.base import Input, Probe
+from geode_traj.sources.lines import JsonLines
+from geode_traj.sources.rind_stream import Answer, Stream
+from geode_traj.sources.values import arguments, iso_time, reasoning, text, usage
+
+_DIRECTIONS: Final = ("request", "response", "end")
+_FAILED: Final = frozenset({"error", "connect_error", "stream_error"})
+REPLACED: Final = "raw trace replaces images, base64 and token-like runs of 80 or more characters"
+
+
+class RindLlmTrace(JsonLines):
+    """One traced call; the file's name stands for the session it cannot name."""
+
+    name = "rind-llm-trace"
+    reads = "Rind raw model traces, rows with direction request, response or end"
+    gives_not = ("session, turn and call ids", "retries", "images and runs of 80 or more characters")
+
+    def detect(self, probe: Probe) -> bool:
+        """Match when most of the first objects are rows of a trace."""
+        seen = matched = 0
+        for row in probe.objects():
+            seen += 1
+            matched += row.get("direction") in _DIRECTIONS and "ts" in row
+        return matched * 2 > seen
+
+    def time_of(self, row: dict[str, Any]) -> float | None:
+        """Return a row's `ts`."""
+        return iso_time(row.get("ts"))[0]
+
+    def reader(self, given: Input) -> Reader:
+        """Return a reader of one trace's rows."""
+        return Reader(given)
+
+
+class Reader:
+    """Turns rows into events, and puts a stream's pieces together."""
+
+    def __init__(self, given: Input) -> None:
+        self._given = given
+        self._session = given.default_session
+        self._model = ""
+        self._stream = Stream()
+        self._open = False
+        self._met = False
+
+    def rows(self, line: Line, sha256: str, read: Tolerated) -> list[Item]:
+        """Return the events of a row."""
+        row: dict[str, Any] = read.value
+        self._met = True
+        direction = row.get("direction")
+        if direction == "request":
+            self._open, self._stream, self._model = True, Stream(), text(row.get("model"))
+            return [self._kept("llm_request", line, sha256, read)]
+        if direction == "response" and isinstance(row.get("value"), dict):
+            answer = Stream()
+            rest = answer.whole(row["value"])
+            fields = {**_rest(row, "direction", "value"), "value": rest}
+            return list(self._answer(answer.answer(), line, sha256, read, fields, 0))
+        if direction == "response" and isinstance(row.get("chunk"), dict):
+            self._stream.piece(row["chunk"])
+            return [self._kept("llm_chunk", line, sha256, read)]
+        if direction == "end":
+            return self._end(line, sha256, read)
+        return [self._kept(text(direction), line, sha256, read, raw=True)]
+
+    def end(self) -> list[Item]:
+        """Return what the file lost: what Rind replaced, and its end where the call crashed or runs."""
+        found: list[Item] = [Session(self._session, {"replay": [REPLACED]})] if self._met else []
+        if self._open:
+            found.append(Loss("no_end_row"))
+        return found
+
+    def _end(self, line: Line, sha256: str, read: Tolerated) -> list[Item]:
+        row = read.value
+        reason = text(row.get("reason"))
+        stream, self._stream, self._open = self._stream, Stream(), False
+        if reason in _FAILED:
+            payload = {"error_type": reason, "message": text(row.get("error"))}
+            fields = _rest(row, "direction", "reason", "error")
+            found: list[Item] = [
+                self._event("error.recorded", line, sha256, read, payload, fields, status="error")
+            ]
+        else:
+            found = [self._kept("llm_end", line, sha256, read)]
+        if stream.too_large:
+            return [*found, Loss("stream_too_large_to_assemble")]
+        if stream.pieces:
+            answer = stream.answer()
+            answer.words["assembled"] = {"chunks": stream.pieces, "complete": reason == "completed"}
+            found += self._answer(answer, line, sha256, read, {}, 1)
+        return found
+
+    def _answer(
+        self, answer: Answer, line: Line, sha256: str, read: Tolerated, fields: dict[str, Any], n: int
+    ) -> list[Item]:
+        """Return what a model answered: its message, its calls, its usage."""
+        payload = {
+            "content": answer.content,
+            "reasoning": reasoning(answer.reasoning),
+            "response_id": answer.response_id or None,
+            **answer.words,
+        }
+        found: list[Item] = [
+            self._event("message.assistant", line, sha256, read, payload, fields, n=n, role="assistant")
+        ]
+        for call in answer.calls:
+            words = {"tool": call.name, "arguments": arguments(call.arguments)}
+            found.append(
+                self._event("tool.called", line, sha256, read, words, {}, n=n + len(found), call_id=call.id)
+            )
+        if answer.usage is not None:
+            words = usage(response_id=answer.response_id or None, **answer.usage)
+            found.append(self._event("usage.recorded", line, sha256, read, words, {}, n=n + len(found)))
+        return found
+
+    def _kept(self, operation: str, line: Line, sha256: str, read: Tolerated, *, raw: bool = False) -> Event:
+        payload = {"operation": operation, "record": read.value}
+        return self._event("legacy.imported", line, sha256, read, payload, {}, raw=raw)
+
+    def _event(
+        self,
+        kind: str,
+        line: Line,
+        sha256: str,
+        read: Tolerated,
+        payload: dict[str, Any],
+        fields: dict[str, Any],
+        **columns: Any,
+    ) -> Event:
+        name = text(read.value.get("direction"))
+        payload["_legacy"] = provenance.legacy(self._given, name, line.number, fields, read)
+        escaped, nonfinite = provenance.marks(payload, read)
+        seconds, rule = iso_time(read.value.get("ts"))
+        return Event(
+            kind=kind,
+            session_id=self._session,
+            line=line.number,
+            record_sha256=sha256,
+            payload=payload,
+            time=seconds,
+            time_rule=rule,
+            model=self._model,
+            escaped=escaped,
+            nonfinite=nonfinite,
+            **columns,
+        )
+
+
+def _rest(row: dict[str, Any], *placed: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in placed}
+
+
+SOURCE = RindLlmTrace()
