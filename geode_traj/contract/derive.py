@@ -2,8 +2,9 @@
 
 Rules:
 
-- A turn runs from one real user message to the next, per session generation; what comes before the first is
-  the opening turn, n = 0. It carries the id its user message came with, else `turn-<generation>-<n>`. The
+- A turn runs from one real user message to the next, per session generation (copied context opens none, nor
+  does a message whose payload says `opens_turn`: false); what comes before the first is the opening turn,
+  n = 0. It carries the id its user message came with, else `turn-<generation>-<n>`. The
   session's own start and end belong to no turn.
 - A call without an id is `call-<generation>-<n>`, the n-th such call of its generation.
 - A result without an id takes that of the first open call of the same tool in the session; the choice is
@@ -105,7 +106,7 @@ class Deriver:
         state = self._turns.get((row.session_id, row.session_generation))
         if state is None:
             state = self._turns[row.session_id, row.session_generation] = _Turns()
-        if row.kind in USER_MESSAGES and not payload.get("copied_context"):
+        if row.kind in USER_MESSAGES and _opens_turn(payload):
             state.turns += 1
             state.native = row.turn_id
         out = Derived(row.turn_id, row.call_id)
@@ -151,6 +152,10 @@ class Deriver:
             out.native_turn_id = row.turn_id
         out.turn_id = chosen.turn_id
         out.marks["turn_id"] = TURN_OF_CALL
+
+
+def _opens_turn(payload: dict[str, Any]) -> bool:
+    return payload.get("opens_turn") is not False and not payload.get("copied_context")
 
 
 def _tool(payload: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,17 +18,18 @@ from typing import Any, Final
 
 from geode_traj.codec.files import reading, sha256_part
 from geode_traj.errors import DataError, TrajError
-from geode_traj.migrate.assemble import GENERATION, PAYLOAD, SESSION, Assembler, Batch
+from geode_traj.migrate.assemble import GENERATION, HASH, PAYLOAD, SESSION, Assembler, Batch
 from geode_traj.migrate.plan import Plan, Planned, against
 from geode_traj.migrate.scrub import Scrubber
 from geode_traj.model.receipt import MigrateReceipt
 from geode_traj.scan.numbering import Numbering
-from geode_traj.store import blobs, events, imports, links, opening, secrets, units
+from geode_traj.store import blobs, events, imports, links, opening, revisions, secrets, units
 
 GROUP_SOURCES: Final = 500
 GROUP_BYTES: Final = 64 << 20
 BATCH_ROWS: Final = 2000
 BATCH_BYTES: Final = 8 << 20
+_DIGEST: Final = re.compile(r'"source_digest":"[0-9a-f]{64}"')
 
 
 Observer = Callable[[int], None]
@@ -135,6 +137,7 @@ class _Import:
         self._written: list[str] = []
         self._places: list[int] = []
         self._forked: set[str] = set()
+        self._revised: dict[str, tuple[str, str, str]] = {}
 
     def run(self) -> MigrateReceipt:
         earlier = imports.receipt(self._db, self._given.sha256)
@@ -182,6 +185,11 @@ class _Import:
         self._assembler.receipt.new += new
         self._assembler.receipt.known += len(batch.rows) - new
         self._observer(len(batch.rows))
+        if self._revised:
+            revisions.revise(self._db, self._revised.values())
+            self._assembler.receipt.superseded = True
+            fresh = [*fresh, *(row for row in batch.rows if row[0] in self._revised)]
+            self._revised.clear()
         for row in fresh if batch.bodies else ():
             if row[0] in batch.bodies:
                 blobs.write(self._db, row[0], row[SESSION], batch.bodies[row[0]])
@@ -193,10 +201,13 @@ class _Import:
         found = links.known_content(self._db, batch.content.values())
         own = []
         for row in rows:
-            original = found.get(batch.content.get(row[0], ""))
+            content = batch.content.get(row[0], "")
+            original = found.get(content)
             sources = batch.copied.get(row[0])
             if original is None or (sources and original not in (row[SESSION], *sources)):
                 own.append(row)
+                if content and not sources:
+                    found[content] = row[SESSION]  # the same file may repeat it
                 if sources and row[SESSION] not in self._forked:
                     del batch.content[row[0]]  # what it may be a copy of can still come
             elif original != row[SESSION]:
@@ -222,6 +233,8 @@ class _Import:
                 if self._source.keeps_ids and (session, payload_json) != (row[SESSION], row[PAYLOAD]):
                     raise DataError("TE401", what=f"event {row[0][:64]}", why="stored with other content")
                 stored[row[0]] = generation
+                if self._source.revises and self._grown and _said(payload_json) != _said(row[PAYLOAD]):
+                    self._revised[row[0]] = (row[PAYLOAD], row[HASH], row[0])
             for alias in batch.aliases.get(row[0], ()):
                 if alias in known and self._same_path(known[alias][2]):
                     stored[row[0]] = known[alias][1]
@@ -294,3 +307,8 @@ class _Import:
         }
         imports.write_sessions(self._db, given.sha256, self._source.name, sessions)
         links.write(self._db, given.sha256, assembler.links)
+
+
+def _said(payload_json: str) -> str:
+    """Return a payload without the digest of its file, which every state of a growing file has anew."""
+    return _DIGEST.sub("", payload_json)

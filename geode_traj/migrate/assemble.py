@@ -32,6 +32,7 @@ MAX_LISTED_DAMAGE: Final = 10_000
 SESSION: Final = 2
 GENERATION: Final = 3
 PAYLOAD: Final = 12
+HASH: Final = 13
 
 
 @dataclass(slots=True)

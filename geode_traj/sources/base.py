@@ -126,6 +126,8 @@ class Source(ABC):
     """Generations and event ids come from the file and are stored as they are."""
     mutable = False
     """Units are rewritten in place: a later state of one supersedes the earlier, and takes its place."""
+    revises = False
+    """Later lines may change what earlier ones say (a branch is abandoned): stored events are revised."""
     continues = False
     """A unit is part of a session: it goes on with the session's generation instead of opening one."""
     family = ""
