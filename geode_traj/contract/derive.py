@@ -17,7 +17,7 @@ State is one entry for each session generation and for each open call.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -28,6 +28,16 @@ TURN_BY_POSITION: Final = "user_message_span"
 TURN_OF_CALL: Final = "turn_of_call"
 CALL_BY_POSITION: Final = "call_order"
 CALL_BY_TOOL: Final = "open_call_of_tool"
+ID_RULES: Final = frozenset({TURN_BY_POSITION, TURN_OF_CALL, CALL_BY_POSITION, CALL_BY_TOOL})
+
+
+def rules_of(payload: dict[str, Any]) -> tuple[list[str], int]:
+    """Return by which rules values of an exported event were derived, and how many of them are ids."""
+    marks = payload.get("_derived")
+    if not isinstance(marks, dict):
+        return [], 0
+    ids = ("turn_id" in marks) + ("call_id" in marks)
+    return [str(rule) for name, rule in marks.items() if name != "ambiguous"], ids
 
 
 @dataclass(slots=True)
@@ -46,41 +56,38 @@ class _Open:
     call_id: str
     turn_id: str
     tool: str
-    answered: bool = False
 
 
 class _OpenCalls:
     """The open calls of a session, found by id and turn, by id, or by tool; each look-up costs O(1).
 
-    An answered call is dropped from a queue only when it reaches its head, so nothing is ever searched for.
+    A plain dict would have to skip what was taken from its front; an OrderedDict does not.
     """
 
     def __init__(self) -> None:
-        self._queues: dict[tuple[str, ...], deque[_Open]] = {}
-        self._of_tool: Counter[str] = Counter()
+        self._queues: dict[tuple[str, ...], OrderedDict[int, _Open]] = {}
 
     def add(self, call: _Open) -> None:
-        self._of_tool[call.tool] += 1
-        for key in (("id", call.call_id, call.turn_id), ("id", call.call_id), ("tool", call.tool)):
-            self._queues.setdefault(key, deque()).append(call)
+        for key in _keys(call):
+            self._queues.setdefault(key, OrderedDict())[id(call)] = call
 
     def first(self, *key: str) -> _Open | None:
         queue = self._queues.get(key)
-        while queue and queue[0].answered:
-            queue.popleft()
-        if queue:
-            return queue[0]
-        self._queues.pop(key, None)
-        return None
+        return next(iter(queue.values())) if queue else None
 
     def several(self, tool: str) -> bool:
-        return self._of_tool[tool] > 1
+        return len(self._queues.get(("tool", tool), ())) > 1
 
     def close(self, call: _Open) -> None:
-        call.answered = True
-        self._of_tool[call.tool] -= 1
-        for key in (("id", call.call_id, call.turn_id), ("id", call.call_id), ("tool", call.tool)):
-            self.first(*key)
+        for key in _keys(call):
+            queue = self._queues[key]
+            del queue[id(call)]
+            if not queue:
+                del self._queues[key]
+
+
+def _keys(call: _Open) -> tuple[tuple[str, ...], ...]:
+    return ("id", call.call_id, call.turn_id), ("id", call.call_id), ("tool", call.tool)
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from geode_traj.codec.framed import Document, EventText, frame, join
 from geode_traj.contract import session_export
-from geode_traj.contract.derive import Derived, Deriver
+from geode_traj.contract.derive import Derived, Deriver, rules_of
 from geode_traj.contract.encoding import encode
 from geode_traj.contract.exported import digest_payload, event
 from geode_traj.contract.issues import has_issue
@@ -67,6 +67,7 @@ class Export:
         self._deriver = Deriver()
         self._quality = Quality()
         self._derived: Counter[str] = Counter()
+        self._derived_ids = 0
         self._redactions: Counter[str] = Counter()
         self._evidence: list[dict[str, Any]] = []
         self._last: dict[str, str] = {}
@@ -180,9 +181,9 @@ class Export:
             exported["call_id"],
             issue=has_issue(payload, encoded),
         )
-        marks = payload.get("_derived")
-        if isinstance(marks, dict):
-            self._derived.update(str(rule) for name, rule in marks.items() if name != "ambiguous")
+        rules, ids = rules_of(payload)
+        self._derived.update(rules)
+        self._derived_ids += ids
         listed = payload.get("_redactions")
         if isinstance(listed, list):
             self._redactions.update(str(item.get("class")) for item in listed if isinstance(item, dict))
@@ -205,7 +206,7 @@ class Export:
             fidelity=fidelity,
         )
         self._result = Exported(
-            self._head["trajectory_id"], self._quality.events, computed, self._derived.total()
+            self._head["trajectory_id"], self._quality.events, computed, self._derived_ids
         )
         return {
             "privacy": privacy,

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from geode_traj.contract.derive import rules_of
 from geode_traj.contract.gates import GateHit, find_hits, may_hit
 from geode_traj.contract.issues import has_issue
 from geode_traj.contract.kinds import CALLS, RESULTS
@@ -60,6 +61,7 @@ class Facts:
     answered: OpenCall | None = None
     open: dict[tuple[str, str, str], deque[OpenCall]] = field(default_factory=dict)
     derived: Counter[str] = field(default_factory=Counter)
+    derived_ids: int = 0
     redactions: Counter[str] = field(default_factory=Counter)
     gate_hits: list[tuple[Place, str, int]] = field(default_factory=list)
     _ids: set[bytes] = field(default_factory=set)
@@ -80,9 +82,9 @@ class Facts:
         if len(self.gate_hits) < MAX_GATE_PLACES:
             found = Counter(hit.cls for hit in gate_hits(view.value))
             self.gate_hits += [(view.place, cls, count) for cls, count in sorted(found.items())]
-        marks = view.payload.get("_derived")
-        if isinstance(marks, dict):
-            self.derived.update(str(rule) for name, rule in marks.items() if name != "ambiguous")
+        rules, ids = rules_of(view.payload)
+        self.derived.update(rules)
+        self.derived_ids += ids
         listed = view.payload.get("_redactions")
         if isinstance(listed, list):
             self.redactions.update(str(item.get("class")) for item in listed if isinstance(item, dict))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from geode_traj.contract.derive import ID_RULES
 from geode_traj.contract.kinds import CALLS, RESULTS, TURN_SCOPED
 from geode_traj.verify.facts import EventView, Facts
 from geode_traj.verify.registry import Hit, event_check, file_check
@@ -34,9 +35,12 @@ def ambiguous_pairing(facts: Facts, event: EventView) -> Iterator[Hit]:
 @file_check("GT304", "note", "refuse them with --require-native-ids")
 def derived_ids(facts: Facts) -> Iterator[Hit]:
     """Some ids were not in the source but derived while exporting, and are marked so."""
-    if facts.derived:
-        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(facts.derived.items()))
-        yield Hit(f"{facts.derived.total()} derived id(s): {rules}")
+    if facts.derived_ids:
+        named = {rule: count for rule, count in facts.derived.items() if rule in ID_RULES}
+        other = facts.derived.total() - sum(named.values())
+        told = sorted({**named, "other": other}.items())  # a rule's name is text of the file, but for ours
+        rules = ", ".join(f"{rule} {count}" for rule, count in told if count)
+        yield Hit(f"{facts.derived_ids} derived id(s): {rules}")
 
 
 @file_check("GT305", "error", "count `_derived` marks by rule")

@@ -30,7 +30,8 @@ def redactions_undeclared(facts: Facts) -> Iterator[Hit]:
     if privacy.get("review_state") != "reviewed":
         return
     declared: Counter[str] = Counter()
-    for item in privacy.get("redactions") or []:
+    listed = privacy.get("redactions")
+    for item in listed if isinstance(listed, list) else []:
         if isinstance(item, dict) and item.get("type") == "value_redaction":
             declared[str(item.get("class"))] += item["count"] if isinstance(item.get("count"), int) else 0
     if declared != facts.redactions:
