@@ -36,7 +36,7 @@ def read(given: Any) -> Content:
             out.texts.append(part)
         elif kind == "text" and isinstance(part.get("text"), str):
             out.texts.append(part["text"])
-        elif kind in _MEDIA and isinstance(kind, str):
+        elif isinstance(kind, str) and kind in _MEDIA:
             out.attachments.append(_reference(part))
     return out
 

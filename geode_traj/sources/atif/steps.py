@@ -78,8 +78,8 @@ class Steps:
 
         Others without a call are observations: no call is invented for them.
         """
-        linked = {result["source_call_id"] for result in results if _names_call(result)}
-        waiting = [call for call in called if call.get("tool_call_id") not in linked]
+        linked = {values.text(result["source_call_id"]) for result in results if _names_call(result)}
+        waiting = [call for call in called if values.text(call.get("tool_call_id")) not in linked]
         unlinked = sum(not _names_call(result) for result in results)
         tools = (
             [values.text(call.get("function_name")) for call in waiting] if unlinked == len(waiting) else []
@@ -140,23 +140,21 @@ def _message(
         placed |= {"metrics"} | ({"reasoning_content"} if isinstance(thought, str) and thought else set())
         columns["model"] = record.model
         placed |= {"model_name"} if step.get("model_name") == record.model else set()
-    if len(called) == len(step.get("tool_calls") or ()):
+    if isinstance(step.get("tool_calls"), list) and len(called) == len(step["tool_calls"]):
         placed.add("tool_calls")
     fields = _without(step, placed)
     if "observation" in fields:
-        rest = _observation_rest(fields.pop("observation"), len(results))
-        fields |= {"observation": rest} if rest else {}
+        fields |= _observation_rest(fields.pop("observation"), len(results))
     return record.event(_KINDS[source], words, fields, **columns)
 
 
-def _observation_rest(given: Any, read: int) -> Any:
-    """Return what an observation holds beside the results that are read, None for nothing."""
-    if not isinstance(given, dict):
-        return given
-    results = given.get("results")
-    if isinstance(results, list) and len(results) == read:
-        return _without(given, {"results"})
-    return given
+def _observation_rest(given: Any, read: int) -> dict[str, Any]:
+    """Return, as a field, what an observation holds beside the results that are read."""
+    results = given.get("results") if isinstance(given, dict) else None
+    if not isinstance(results, list) or len(results) != read:
+        return {"observation": given}
+    rest = _without(given, {"results"})
+    return {"observation": rest} if rest else {}
 
 
 def _results(step: dict[str, Any]) -> list[dict[str, Any]]:
@@ -165,9 +163,11 @@ def _results(step: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _refs(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a result's references to trajectories, none where not all can be read."""
     given = result.get("subagent_trajectory_ref")
-    found = _objects([given] if isinstance(given, dict) else given)
-    return found if isinstance(given, dict) or len(found) == len(given or ()) else []
+    given = [given] if isinstance(given, dict) else given
+    found = _objects(given)
+    return found if isinstance(given, list) and len(found) == len(given) else []
 
 
 def _objects(given: Any) -> list[dict[str, Any]]:

@@ -67,9 +67,10 @@ def hosted(payload: dict[str, Any]) -> dict[str, Any] | None:
     """Return the result payload of a hosted tool's record, None while it says of no end."""
     status = payload.get("status")
     data = payload.get("result")
-    if (status not in _DONE or not isinstance(status, str)) and data is None:
+    ended = _DONE.get(status) if isinstance(status, str) else None
+    if ended is None and data is None:
         return None
-    out: dict[str, Any] = {"is_error": _DONE.get(status) if isinstance(status, str) else None}
+    out: dict[str, Any] = {"is_error": ended}
     if isinstance(data, str) and payload["type"] == "image_generation_call":
         out["attachments"] = [content.encoded(data)]
     elif data is not None:

@@ -52,6 +52,7 @@ def read(given: Any) -> Content:
     out.whole = isinstance(given, list) and len(given) == 1
     for part in given if isinstance(given, list) else ():
         kind = part.get("type") if isinstance(part, dict) else None
+        kind = kind if isinstance(kind, str) else ""
         if isinstance(part, str):
             out.texts.append(part)
         elif kind in _TEXTS and isinstance(part.get("text"), str):

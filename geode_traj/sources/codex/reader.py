@@ -133,7 +133,7 @@ class Reader:
             self._named = True
             self._history.restart(self._ancestors[-1] if self._ancestors else self._session)
             self._name(row)
-            row.copied_from = ()
+            row.copied, row.copied_from = False, ()
             yield self._started(row)
             return
         if own and own != self._session:
@@ -187,7 +187,7 @@ class Reader:
     # Items that the model read or wrote
 
     def _response_item(self, row: Row) -> Iterable[Item]:
-        kind = row.payload.get("type")
+        kind = row.type
         if kind == "message":
             return self._spoken(row, messages.of_item(row.payload))
         if kind == "reasoning":
@@ -196,7 +196,7 @@ class Reader:
             self._repeats.interrupt()
             return self._call(row) if kind in calls.CALLS else self._result(row)
         if kind in _KEPT:
-            return (row.kept(str(kind)),)
+            return (row.kept(kind),)
         return (row.unknown(),)
 
     def _spoken(self, row: Row, made: messages.Made) -> Iterator[Item]:
@@ -262,7 +262,7 @@ class Reader:
     # Events that the program reported
 
     def _event_message(self, row: Row) -> Iterable[Item]:
-        kind = row.payload.get("type")
+        kind = row.type
         made = messages.of_event(row.payload)
         if made is not None:
             return (self._message(row, made),)
@@ -284,7 +284,7 @@ class Reader:
             named, words, columns = agent
             return (row.event(named, words, **columns),)
         if kind in _KEPT or agents.is_told(kind):
-            return (row.kept(str(kind)),)
+            return (row.kept(kind),)
         return (row.unknown(),)
 
     def _ended(self, row: Row) -> Event:

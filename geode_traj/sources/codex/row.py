@@ -14,7 +14,7 @@ _FRAME: Final = frozenset({"timestamp", "type", "payload"})
 
 
 class Row:
-    """One line `{timestamp, type, payload}`: `kind` is its type, `payload` its object, `name` both types.
+    """One line `{timestamp, type, payload}`: `kind` is the line's type, `type` its payload's, `name` both.
 
     `turn_id`, `model` and the like are the file's state at this line; the reader sets them before it makes
     events. `copied` marks a line that a parent's history is repeated in.
@@ -36,6 +36,7 @@ class Row:
         "session_id",
         "sha256",
         "turn_id",
+        "type",
     )
 
     def __init__(self, given: Input, line: Line, sha256: str, read: Tolerated) -> None:
@@ -48,7 +49,8 @@ class Row:
         self.kind = kind if isinstance(kind, str) else ""
         self.payload: dict[str, Any] = payload if isinstance(payload, dict) else {}
         inner = self.payload.get("type")
-        self.name = f"{self.kind}/{inner}" if isinstance(inner, str) else self.kind
+        self.type = inner if isinstance(inner, str) else ""
+        self.name = f"{self.kind}/{self.type}" if self.type else self.kind
         self.session_id = self.turn_id = self.model = self.provider = self.content_key = ""
         self.copied = False
         self.copied_from: tuple[str, ...] = ()
@@ -116,7 +118,9 @@ class Row:
         )
 
     def _fields(self, placed: frozenset[str] | set[str], *, unread: bool) -> dict[str, Any]:
-        fields = {key: item for key, item in self.payload.items() if key not in placed and key != "type"}
+        fields = {key: item for key, item in self.payload.items() if key not in placed}
+        if self.type:
+            fields.pop("type", None)
         frame = {key: item for key, item in self.read.value.items() if key not in _FRAME}
         time = self.read.value.get("timestamp")
         if time is not None and (unread or len(time) > 27):
