@@ -222,7 +222,8 @@ class _Import:
 
         Where neither the path nor any of the sessions was met before, nothing can be stored.
         """
-        if not self._grown and not any(numbers.highest for numbers in self._sessions.values()):
+        met = self._grown or any(numbers.highest for numbers in self._sessions.values())
+        if not met and not self._source.keeps_ids:  # ids that came along may lie under any session
             return {}
         aliases = [alias for row in batch.rows for alias in batch.aliases.get(row[0], ())]
         known = events.known(self._db, [*(row[0] for row in batch.rows), *aliases])
@@ -298,9 +299,11 @@ class _Import:
         imports.write_receipt(self._db, imports.Receipt(given.sha256, given.name, self._filed, receipt.new))
         imports.write_damaged(self._db, assembler.damaged)
         # A file of which nothing was new only repeats what the store knows: it declares nothing once more.
-        declared = assembler.declared if receipt.new or not receipt.known else {}
+        # A unit that is rewritten speaks anew, even of a session of which it has nothing to declare any more.
+        mutable = self._source.mutable
+        declared = assembler.declared if receipt.new or not receipt.known or mutable else {}
         if not self._source.keeps_ids:
-            imports.forget_declared(self._db, given.name, declared)
+            imports.forget_declared(self._db, given.name, receipt.sessions if mutable else declared)
         sessions = {
             session_id: (count.events, declared.get(session_id, {}))
             for session_id, count in receipt.sessions.items()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from geode_traj.codec.files import reading, sha256_bytes
 from geode_traj.codec.jsonl import Line, lines
@@ -17,6 +18,10 @@ from geode_traj.sources.document import load
 from geode_traj.sources.hermes.reader import Reader
 from geode_traj.sources.hermes.store import Store
 from geode_traj.sources.tables import TableRow, digest
+
+_OPENING: Final = re.compile(
+    rb'\{\s{0,16}(?:"session"\s{0,16}:\s{0,16}\{\s{0,16})?"id"\s{0,16}:\s{0,16}"[^"\\]{1,256}"\s{0,16},'
+)
 
 
 class HermesExport(Source):
@@ -36,8 +41,8 @@ class HermesExport(Source):
         row = next(probe.objects(1), None)
         if row is not None:
             return _is_session(row)
-        keys = (b'"session"', b'"messages"', b'"started_at"', b'"source"')
-        return head[:1] == b"{" and all(word in head for word in keys) and b'"schema_id"' not in head
+        words = (b'"messages"', b'"started_at"', b'"source"')
+        return _OPENING.match(head) is not None and all(word in head or word in probe.tail for word in words)
 
     def units(self, given: Input) -> Iterator[Unit]:
         """Yield one unit a session, and one without a key for lines that cannot be read."""
@@ -176,6 +181,7 @@ class _Exported(Store):
             values = message if isinstance(message, dict) else {"value": message}
             key = session_id or str(values.get("session_id") or "unnamed")
             row = _row("messages", values, read, f"{pointer}/{place}")
+            row.place = place
             self._messages.setdefault(key, []).append(row)
         if not session_id:  # a bare list may stand in any order; a session's own ids tell it
             for rows in self._messages.values():

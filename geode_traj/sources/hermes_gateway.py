@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated
@@ -13,6 +14,8 @@ from geode_traj.sources.hermes import parts
 from geode_traj.sources.hermes.beside import stored_session
 from geode_traj.sources.hermes.messages import MessageRow, Messages
 from geode_traj.sources.lines import JsonLines
+
+_OPENING: Final = re.compile(rb'\s{0,16}\{\s{0,16}"role"\s{0,16}:\s{0,16}"session_meta"')
 
 
 class HermesGateway(JsonLines):
@@ -25,7 +28,9 @@ class HermesGateway(JsonLines):
     def detect(self, probe: Probe) -> bool:
         """Match a first object of role `session_meta`."""
         row = next(probe.objects(), None)
-        return row is not None and row.get("role") == "session_meta"
+        if row is None:  # its tool schemas may be larger than the head
+            return _OPENING.match(probe.head.removeprefix(b"\xef\xbb\xbf")) is not None
+        return row.get("role") == "session_meta"
 
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return a row's time."""

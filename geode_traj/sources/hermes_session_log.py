@@ -31,6 +31,9 @@ class HermesSessionLog(JsonDocument):
         """Match one object with session_start, last_updated and message_count at its head or tail."""
         if not probe.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
             return False
+        row = next(probe.objects(1), None)
+        if row is not None:
+            return {"session_start", "last_updated", "message_count"} <= row.keys()
         words = (b'"session_start"', b'"last_updated"', b'"message_count"')
         return all(word in probe.head or word in probe.tail for word in words)
 

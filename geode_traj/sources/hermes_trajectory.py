@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated
@@ -11,6 +12,11 @@ from geode_traj.model.event import Event, Item, Session
 from geode_traj.sources.base import Input, Probe
 from geode_traj.sources.hermes import parts, tagged
 from geode_traj.sources.lines import JsonLines
+
+_OPENING: Final = re.compile(
+    rb'\s{0,16}\{\s{0,16}(?:"prompt_index"\s{0,16}:\s{0,16}\d{1,20}\s{0,16},\s{0,16})?'
+    rb'"conversations"\s{0,16}:\s{0,16}\[\s{0,16}\{\s{0,16}"from"'
+)
 
 
 class HermesTrajectory(JsonLines):
@@ -43,6 +49,8 @@ class HermesTrajectory(JsonLines):
                 and "session_start" not in row
                 and ("completed" in row or "prompt_index" in row)
             )
+        if not seen:  # a row may be larger than the head
+            return _OPENING.match(probe.head.removeprefix(b"\xef\xbb\xbf")) is not None
         return matched * 2 > seen
 
     def time_of(self, row: dict[str, Any]) -> float | None:

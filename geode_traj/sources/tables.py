@@ -18,7 +18,8 @@ class TableRow:
     """One row: the table, its values without nulls, and which columns had to be mended to be storable.
 
     `escaped` are columns whose text was no UTF-8, `nonfinite` those that held an infinity;
-    `duplicates` are earlier values of keys that a row written as JSON repeats.
+    `duplicates` are earlier values of keys that a row written as JSON repeats. `place` is
+    its number among the rows it was read with.
     """
 
     table: str
@@ -26,6 +27,7 @@ class TableRow:
     escaped: list[str] = field(default_factory=list)
     nonfinite: list[str] = field(default_factory=list)
     duplicates: dict[str, list[Any]] = field(default_factory=dict)
+    place: int = 0
 
     @property
     def sha256(self) -> str:
@@ -46,8 +48,8 @@ def rows(
     connection.text_factory = _text
     cursor = connection.execute(query, given)
     names = [column[0] for column in cursor.description]
-    for values in cursor:
-        row = TableRow(table, {})
+    for place, values in enumerate(cursor):
+        row = TableRow(table, {}, place=place)
         for name, value in zip(names, values, strict=True):
             if value is not None:
                 row.values[name] = _plain(name, value, row)

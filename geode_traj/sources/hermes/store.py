@@ -165,8 +165,8 @@ class Database(Store):
 
 
 def message_key(row: TableRow) -> str:
-    """Return the store's own id of a message."""
-    return str(row.values.get("id", ""))
+    """Return the store's own id of a message, where it has none its place among the session's."""
+    return str(row.values["id"]) if "id" in row.values else f"#{row.place}"
 
 
 def _says(row: TableRow) -> bytes:

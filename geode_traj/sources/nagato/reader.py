@@ -132,7 +132,7 @@ class Reader:
 
     def _note_reasoning(self, name: str, fields: dict[str, Any]) -> None:
         """Keep what the run's answer will say of its reasoning: Hermes announces a preview of it only."""
-        text = fields.get("text", fields.get("summary"))
+        text = fields.get("text")
         status = "preview" if name == "reasoning.available" else "present"
         if isinstance(text, str) and text:
             self._reasoning = values.reasoning(text, status=status)
@@ -147,6 +147,8 @@ class Reader:
         if isinstance(fields.get("duration_ms"), int | float):
             fields["duration"] = fields["duration_ms"] / 1000
         fields["preview"] = fields.get("preview", fields.get("summary"))
+        if name.startswith("reasoning"):
+            fields.setdefault("text", fields.get("summary"))
         extra: dict[str, Any] = {
             word: row.values[word] for word in ("summary", "visibility", "duration_ms") if word in row.values
         }
@@ -280,6 +282,13 @@ def made(
         legacy["fields"] = fields
     event = Event(kind, session, line, row.sha256, {**payload, "_legacy": legacy}, raw=raw)
     event.key = f"{row.table}:{row.values.get('id', row.values.get('run_id', line))}"
-    event.escaped = tuple(f"/_legacy/fields/{name}" for name in row.escaped if name in fields)
-    event.nonfinite = tuple(f"/_legacy/fields/{name}" for name in row.nonfinite if name in fields)
+    event.escaped = tuple(_place_of(name, payload, fields) for name in row.escaped)
+    event.nonfinite = tuple(_place_of(name, payload, fields) for name in row.nonfinite)
     return event
+
+
+def _place_of(column: str, payload: dict[str, Any], fields: dict[str, Any]) -> str:
+    """Return where a column's value stands in a payload."""
+    if column in payload:
+        return f"/{column}"
+    return f"/record/{column}" if column not in fields else f"/_legacy/fields/{column}"
