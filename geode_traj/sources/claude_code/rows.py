@@ -16,7 +16,7 @@ from geode_traj.sources.claude_code.media import Attachments
 from geode_traj.sources.claude_code.records import CONTEXT, error_text, operation, record
 from geode_traj.sources.claude_code.row import Row
 from geode_traj.sources.claude_code.sessions import Sessions
-from geode_traj.sources.claude_code.survey import DANGLING, LAST, Survey, is_prompt, reply_key
+from geode_traj.sources.claude_code.survey import DANGLING, LAST, REPEATED, Survey, is_prompt, reply_key
 from geode_traj.sources.claude_code.usage import Reply
 
 _ROLES: Final = {"message.user": "user", "message.assistant": "assistant"}
@@ -103,7 +103,8 @@ class Reader:
         model = message.get("model")
         model = model if isinstance(model, str) else ""
         key = reply_key(message, value)
-        self._calls.moved_on(row.session, row.number, key)
+        if key:
+            self._calls.moved_on(row.session, row.number, key)
         reply = self._reply(key, message, value, model)
         _keep(row, message)
         parts = assistant_parts(message.get("content"), thought=reply.thought)
@@ -203,7 +204,7 @@ class Reader:
             row.items.append(Loss("dangling_logical_parent" if logical else "dangling_parent"))
         if row.read.duplicates:
             row.items.append(Loss("repeated_key", len(row.read.duplicates)))
-        if row.time is not None:
+        if row.time is not None and not row.flags & REPEATED:
             if row.time < self._times.get(row.session, row.time):
                 row.items.append(Loss("time_out_of_order"))
             self._times[row.session] = row.time

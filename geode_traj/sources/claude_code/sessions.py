@@ -9,8 +9,8 @@ class Sessions:
     """Names the session of each row, in file order.
 
     A row without a session id belongs to the last one named; before any is named, to `default`. A sub-agent's
-    session is `<sessionId>/agent-<agentId>`; older side chains name no agent, and are called after their first
-    row, `<sessionId>/sidechain-<uuid>`. Only their rows are remembered.
+    session is `<sessionId>/agent-<agentId>`; older side chains name no agent: they are called after their
+    first row, `<sessionId>/sidechain-<uuid>`. Only their rows are remembered.
     """
 
     def __init__(self, default: str) -> None:
