@@ -126,6 +126,7 @@ class _Import:
         # A path is content too: what the store keeps of it is redacted like any text.
         self._given = replace(planned.given, name=scrubber.text(planned.given.name, Counter()))
         self._filed = scrubber.text(planned.given.receipt_session, Counter())
+        self._unit = scrubber.text(planned.given.unit, Counter())
         self._planned = replace(planned, given=self._given)
         self._source = planned.source
         self._assembler = Assembler(self._planned, scrubber)
@@ -268,7 +269,7 @@ class _Import:
 
     def _supersede(self) -> list[str]:
         """Take out what an earlier state of this unit gave, so that the newest comes whole and in order."""
-        earlier = units.event_ids(self._db, self._family, self._given.unit)
+        earlier = units.event_ids(self._db, self._family, self._unit)
         if earlier:
             self._places = units.places(self._db, earlier)
             for session_id, generation in events.lowest_generations(self._db, earlier).items():
@@ -279,7 +280,7 @@ class _Import:
     def _account_units(self, before: list[str]) -> None:
         """Remember the unit's events; tell new ones from those that an earlier state had given."""
         receipt = self._assembler.receipt
-        units.remember(self._db, self._family, self._given.unit, self._given.sha256, self._written)
+        units.remember(self._db, self._family, self._unit, self._given.sha256, self._written)
         units.keep_places(self._db, self._places, self._written)
         kept = set(before)
         receipt.known += sum(event_id in kept for event_id in self._written)

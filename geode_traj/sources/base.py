@@ -17,11 +17,10 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-import jiter
-
 import geode_traj.sources
 from geode_traj.codec import sqlite_in
 from geode_traj.codec.files import reading, sha256_part
+from geode_traj.codec.reading import tolerant
 from geode_traj.errors import DataError, WorldError
 from geode_traj.model.event import Item
 
@@ -86,17 +85,22 @@ class Probe:
             return sqlite_in.tables(connection)
 
     def objects(self, limit: int = 64) -> Iterator[dict[str, Any]]:
-        """Yield JSON objects among the first complete lines of the head, damaged lines left out."""
-        parts = self.head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-        if len(self.head) == HEAD_BYTES:
-            parts = parts[:-1] or parts
-        for part in parts[:limit]:
+        """Yield JSON objects among the first lines of the head that hold something, damage left out."""
+        seen = 0
+        for part in self.head.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
             line = part.strip().lstrip(b"\0")
+            if not line:
+                continue
+            seen += 1
+            if seen > limit:
+                return
             if line[:1] == b"{":
                 try:
-                    yield jiter.from_json(line, catch_duplicate_keys=False)
-                except ValueError:
+                    value = tolerant(line).value
+                except (ValueError, RecursionError):
                     continue
+                if isinstance(value, dict):
+                    yield value
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +186,7 @@ class FileSource(Source):
             yield from self.read(given, stream)
             stat = os.fstat(stream.fileno())
             if (stat.st_ino, stat.st_mtime_ns) != given.stat and (
-                sha256_part(stream, 0, given.size) != given.sha256
+                sha256_part(stream, 0, given.size) != (given.file_sha256 or given.sha256)
             ):
                 raise DataError("TE207", place=given.name)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from geode_traj.codec import sqlite_in
@@ -42,7 +44,7 @@ class HermesState(Source):
     def units(self, given: Input) -> Iterator[Unit]:
         """Yield one unit a session: its identity is that of its rows in their canonical form."""
         with sqlite_in.shared(given.path) as connection:
-            store = Database(connection)
+            store = _database(connection)
             for key in store.sessions():
                 state = store.state(key)
                 yield Unit(key, digest(state.digests), state.total, state.first_time, store.depth(key))
@@ -50,10 +52,16 @@ class HermesState(Source):
     def items(self, given: Input) -> Iterator[Item]:
         """Yield one session's records."""
         with sqlite_in.shared(given.path) as connection:
-            reader = Reader(Database(connection), given)
+            reader = Reader(_database(connection), given)
             yield from reader.items()
             if digest(reader.digests) != given.sha256:
                 raise DataError("TE207", place=given.name)
+
+
+@lru_cache(maxsize=1)
+def _database(connection: sqlite3.Connection) -> Database:
+    """Return the tables of a snapshot, looked at once for all its units."""
+    return Database(connection)
 
 
 SOURCE = HermesState()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Generator, Iterator
 from itertools import chain
 from typing import Any
@@ -54,9 +55,10 @@ class Reader:
     def _messages(
         self, key: str, head: TableRow | None, work: Work, children: list[TableRow], model: str
     ) -> Iterator[Item]:
-        before = self._line
-        lines = before + sum(1 for _ in chain(self._store.messages(key), self._store.usage(key)))
+        lines = self._line
         delegations = list(self._store.delegations(key))
+        if delegations:  # they are numbered after the rest, but told at their time
+            lines += sum(1 for _ in chain(self._store.messages(key), self._store.usage(key)))
         beside = work.beside(head, children, delegations, lines)
         copies, summary, origin = yield from self._lineage(head)
         messages = Messages(self._given, self._session, model=model)
@@ -70,7 +72,7 @@ class Reader:
                 inactive += 1
             elif head is not None:
                 if live in copies:
-                    one.content_key = f"{origin}:{copies[live]}"
+                    one.content_key = _content_key(origin, copies[live])
                     one.copied_from = (origin,)
                 elif live == summary:
                     one.marks |= {"copied_context": True, "is_summary": True}
@@ -120,9 +122,14 @@ class Reader:
             nonfinite=[f"/{name}" for name in row.nonfinite],
             duplicates=row.duplicates,
             marks=marks,
-            content_key=f"{self._session}:{message_key(row)}",
+            content_key=_content_key(self._session, message_key(row)),
         )
 
     def _count(self, row: TableRow) -> None:
         self._line += 1
         self.digests.append(row.sha256)
+
+
+def _content_key(session_id: str, message: str) -> str:
+    """Return what names a message wherever it is repeated; hashed, since it is kept as it is."""
+    return hashlib.sha256(f"{session_id}\0{message}".encode()).hexdigest()[:32]

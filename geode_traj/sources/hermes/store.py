@@ -14,6 +14,7 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.sources.hermes import parts, session
 from geode_traj.sources.tables import TableRow, rows
 
+_MAX_DEPTH: Final = 64
 _SAID: Final = ("role", "content", "tool_calls", "tool_call_id", "tool_name")
 _PROMPT_KEYS: Final = ("hash", "prompt_hash", "sha256", "id")
 _PROMPT_TEXTS: Final = ("content", "prompt", "text", "system_prompt")
@@ -87,9 +88,9 @@ class Store(ABC):
         ]
 
     def depth(self, key: str) -> int:
-        """Return how many sessions this one descends from."""
+        """Return how many sessions this one descends from, as far as it matters for an order."""
         seen = {key}
-        while (row := next(self.head(key), None)) is not None:
+        while len(seen) < _MAX_DEPTH and (row := next(self.head(key), None)) is not None:
             link = session.lineage(row.values)
             if link is None or link[1] in seen:
                 break
@@ -104,6 +105,10 @@ class Database(Store):
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
         self._tables = sqlite_in.tables(connection)
+        self._parents: set[object] = set()
+        if "parent_session_id" in self._tables["sessions"]:
+            query = "SELECT DISTINCT parent_session_id FROM sessions"
+            self._parents = {key for (key,) in connection.execute(query)}
 
     def sessions(self) -> list[str]:
         """Return the ids of all sessions, those included of which only messages are left."""
@@ -121,7 +126,7 @@ class Database(Store):
     def children(self, key: str) -> Iterator[TableRow]:
         """Yield the sessions that were delegated from this one, in the order they started."""
         columns = self._tables["sessions"]
-        if "parent_session_id" not in columns:
+        if key not in self._parents:
             return
         told = [name for name in _CHILD if name in columns]
         order = "started_at, id" if "started_at" in columns else "id"
