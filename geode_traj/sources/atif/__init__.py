@@ -12,7 +12,7 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import reading, sha256_bytes
 from geode_traj.codec.reading import Tolerated
 from geode_traj.errors import DataError
-from geode_traj.model.event import Damaged, Event, Item, Link
+from geode_traj.model.event import Event, Item, Link
 from geode_traj.sources import values
 from geode_traj.sources.atif import document
 from geode_traj.sources.atif.document import EMBEDDED, Trajectory
@@ -130,9 +130,9 @@ class _Document:
         self, steps: Steps, one: Trajectory, pointer: str, step: Any, keys: dict[str, int]
     ) -> Iterator[Item]:
         if not isinstance(step, dict):
-            self._number += 1
-            data = dumps(step)
-            yield Damaged(self._number, 0, len(data), sha256_bytes(data), "not_object", data, one.session_id)
+            words = {"operation": "step", "record": step}
+            odd = self._record(one, f"place:{pointer}", {"step": step}, pointer)
+            yield odd.event("legacy.imported", words, raw=True)
             return
         key = f"step:{values.text(step.get('step_id'))}"
         keys[key] = keys.get(key, 0) + 1

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from geode_traj.sources import values
 from geode_traj.sources.base import Input, Probe
-from geode_traj.sources.codex.reader import Reader, abandoned
+from geode_traj.sources.codex.reader import Reader
+from geode_traj.sources.codex.rollback import abandoned
 from geode_traj.sources.lines import JsonLines
 
 _TYPES: Final = frozenset("session_meta turn_context response_item event_msg compacted world_state".split())

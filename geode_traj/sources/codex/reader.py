@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from geode_traj.codec.files import reading
-from geode_traj.codec.jsonl import Line, lines
-from geode_traj.codec.reading import Tolerated, tolerant
+from geode_traj.codec.jsonl import Line
+from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item, Link, Loss
 from geode_traj.sources import values
 from geode_traj.sources.base import Input
@@ -15,10 +14,10 @@ from geode_traj.sources.codex import agents, calls, messages
 from geode_traj.sources.codex.history import History
 from geode_traj.sources.codex.repeats import Repeats, Said
 from geode_traj.sources.codex.row import Row
+from geode_traj.sources.codex.turn import Turn
 from geode_traj.sources.codex.usage import Totals
 from geode_traj.sources.open_calls import OpenCalls
 
-_ROLLBACK: Final = b"thread_rolled_back"
 _STARTS: Final = frozenset({"task_started", "turn_started"})
 _ENDS: Final = frozenset({"task_complete", "turn_complete", "turn_aborted"})
 _KEPT: Final = frozenset(
@@ -27,31 +26,6 @@ _KEPT: Final = frozenset(
 )
 # Keys of `session_meta` that have a place of their own in `session.started`.
 _HEAD: Final = frozenset({"cwd", "originator", "cli_version", "git", "forked_from_id", "model_provider"})
-
-
-class _Turn:
-    """The turn that lines belong to: `told` says that an event opened it, not only a line of context."""
-
-    def __init__(self) -> None:
-        self.id = ""
-        self.told = False
-        self.asked = False
-
-    def open(self, turn_id: str, *, told: bool) -> None:
-        """Take a turn's id; a mere context cannot name a turn whose question came before it."""
-        if turn_id == self.id or told or not (self.asked or self.told):
-            self.asked = self.asked and turn_id == self.id
-            self.id, self.told = turn_id, told or self.told
-
-    def ask(self) -> None:
-        """Meet a real user message: without events around turns, a second one begins another turn."""
-        if self.asked and not self.told:
-            self.id = ""
-        self.asked = True
-
-    def close(self) -> None:
-        """Leave the turn."""
-        self.id, self.told, self.asked = "", False, False
 
 
 class Reader:
@@ -69,7 +43,7 @@ class Reader:
         self._calls = OpenCalls()
         self._children = agents.Children()
         self._totals = Totals()
-        self._turn = _Turn()
+        self._turn = Turn()
         self._model = self._provider = ""
         self.asked = False
 
@@ -319,43 +293,3 @@ class Reader:
         row.copied = True
         for item in history if isinstance(history, list) else ():
             yield messages.of_history(row, item)
-
-
-def abandoned(given: Input) -> list[tuple[int, int]]:
-    """Return the (first, last) line numbers of turns that a rollback in the file took back.
-
-    The file is read once more, and only if it holds a rollback: its events stand after what they undo.
-    """
-    with reading(given.path) as stream:
-        if not any(_ROLLBACK in (line.data or b"") for line in lines(stream, size=given.size)):
-            return []
-        stream.seek(0)
-        reader = Reader(given)
-        asked: list[int] = []
-        left: list[tuple[int, int]] = []
-        for line in lines(stream, size=given.size):
-            try:
-                read = tolerant(line.data or b"")
-            except (ValueError, RecursionError):
-                continue
-            if not isinstance(read.value, dict):
-                continue
-            for _ in reader.rows(line, "", read):
-                pass
-            if reader.asked:
-                asked.append(line.number)
-            count = _rolled_back(read.value)
-            if count and asked:
-                first = asked[-count] if count <= len(asked) else asked[0]
-                del asked[-count:]
-                left.append((first, line.number - 1))
-        return left
-
-
-def _rolled_back(value: dict[str, Any]) -> int:
-    """Return how many turns a line takes back."""
-    payload = value.get("payload")
-    if not isinstance(payload, dict) or payload.get("type") != _ROLLBACK.decode():
-        return 0
-    count = payload.get("num_turns")
-    return count if type(count) is int and count > 0 else 0
