@@ -7,6 +7,7 @@ add sensitive fields and name a store; it cannot loosen a gate, since it has no 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,39 +27,37 @@ def default_store() -> Path:
 
 def default_map() -> dict[str, Any]:
     """Return click's defaults from the configuration files; raise `WorldError` TE103 for a wrong one."""
-    user = platformdirs.user_config_path("geode-traj") / "config.toml"
-    merged: dict[str, Any] = {}
-    for path, table in (_user(user), _project(Path.cwd())):
-        if path is not None:
-            fields = merged.get("sensitive_fields", []) + table.get("sensitive_fields", [])
-            merged |= table
-            merged["sensitive_fields"] = fields
-    defaults: dict[str, Any] = {verb: {} for verb in _STORE_VERBS}
-    session: dict[str, Any] = {verb: {} for verb in _SESSION_VERBS}
-    if "store" in merged:
-        for options in (*defaults.values(), session["close"], session["erase"]):
-            options["store"] = merged["store"]
-    if merged.get("sensitive_fields"):
-        for options in (defaults["migrate"], session["migrate-records"]):
-            options["sensitive_fields"] = merged["sensitive_fields"]
-    return {**defaults, "session": session}
+    store = {**_user(), **_project()}.get("store")
+    if store is None:
+        return {}
+    defaults: dict[str, Any] = {verb: {"store": store} for verb in _STORE_VERBS}
+    return {**defaults, "session": {verb: {"store": store} for verb in _SESSION_VERBS}}
 
 
-def _user(path: Path) -> tuple[Path | None, dict[str, Any]]:
-    return (path, _checked(path, _load(path))) if path.is_file() else (None, {})
+def sensitive_fields(given: Iterable[str]) -> tuple[str, ...]:
+    """Return the field names of the call and of every configuration file: one adds to the others."""
+    configured = (_user().get("sensitive_fields", []), _project().get("sensitive_fields", []))
+    return tuple(dict.fromkeys([*given, *(name for names in configured for name in names)]))
 
 
-def _project(folder: Path) -> tuple[Path | None, dict[str, Any]]:
+def _user() -> dict[str, Any]:
+    path = platformdirs.user_config_path("geode-traj") / "config.toml"
+    return _checked(path, _load(path)) if path.is_file() else {}
+
+
+def _project() -> dict[str, Any]:
+    folder = Path.cwd()
     for parent in (folder, *folder.parents):
         own = parent / "geode-traj.toml"
         if own.is_file():
-            return own, _checked(own, _load(own))
+            return _checked(own, _load(own))
         shared = parent / "pyproject.toml"
         if shared.is_file():
-            table = _load(shared).get("tool", {}).get("geode-traj")
+            tools = _load(shared).get("tool")
+            table = tools.get("geode-traj") if isinstance(tools, dict) else None
             if table is not None:
-                return shared, _checked(shared, table)
-    return None, {}
+                return _checked(shared, table)
+    return {}
 
 
 def _load(path: Path) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import importlib
 import io
 import os
 import pkgutil
+import re
+import signal
 import sys
 from typing import Any
 
@@ -14,10 +16,14 @@ import click
 from geode_traj import __version__
 from geode_traj.cli import config, verbs
 from geode_traj.cli.output import error_line, note
-from geode_traj.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, TrajError
+from geode_traj.codec.text import neutralise
+from geode_traj.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_USAGE, TrajError, WorldError
 
 # Verbs whose names cannot be module names here, or would hide a builtin.
 _MODULES = {"list": "list_"}
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Verbs(click.Group):
@@ -57,7 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         context: dict[str, Any] = {"default_map": config.default_map(), "auto_envvar_prefix": "GEODE_TRAJ"}
         result = root.main(arguments, prog_name="geode-traj", standalone_mode=False, **context)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as error:
         return error.exit_code
@@ -79,7 +86,14 @@ def main(arguments: list[str] | None = None) -> int:
         # The reader went away; stdout must not complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_INTERRUPTED
+    except OSError as error:
+        error_line(WorldError("TE201", path=neutralise(str(error.filename or "")), why=error.strerror or "?"))
+        return EXIT_PARTIAL
     except Exception as error:
+        given = sys.argv[1:] if arguments is None else arguments
+        if isinstance(error, UnicodeEncodeError) and any(map(_SURROGATE.search, given)):
+            error_line(WorldError("TE101", what="an argument", why="it is not valid UTF-8"))
+            return EXIT_USAGE
         _report_bug(error)
         return EXIT_INTERNAL
 
@@ -96,4 +110,6 @@ def _report_bug(error: Exception) -> None:
 
 def run() -> None:
     """Entry point of the console script."""
+    # A plain kill must clean up like Ctrl-C: what is half made is private.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from geode_traj import report
-from geode_traj.cli.config import default_store
+from geode_traj.cli.config import default_store, sensitive_fields
 from geode_traj.contract.times import is_calendar, parse
 from geode_traj.errors import WorldError
 
@@ -27,6 +27,18 @@ def store_option() -> Decorator:
         default=default_store,
         show_default="sessions.db in the user's data folder",
         help="The store (a GEODE sessions.db).",
+    )
+
+
+def sensitive_option() -> Decorator:
+    """`--sensitive-field`: names that add to those of the configuration."""
+    return click.option(
+        "--sensitive-field",
+        "sensitive_fields",
+        multiple=True,
+        metavar="NAME",
+        callback=lambda _context, _option, given: sensitive_fields(given),
+        help="Treat the values of keys of this name as secrets too (repeatable; adds to the configuration).",
     )
 
 

@@ -50,6 +50,37 @@ def reading(path: Path) -> Iterator[BinaryIO]:
             raise WorldError("TE201", path=path.name, why=error.strerror, place=str(path)) from None
 
 
+def walk(root: Path, whole: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
+    """Yield a file, or the files below a folder in a fixed order, so that none is passed over silently.
+
+    A folder that cannot be read, and a link to a folder, are yielded themselves: reading them says why they
+    are not. `whole` names folders that are one thing: they are yielded, not entered.
+    """
+    if not is_folder(root):
+        yield root
+        return
+    failed: list[Path] = []
+    for folder, folders, names in os.walk(root, onerror=lambda error: failed.append(Path(error.filename))):
+        if whole(Path(folder)):
+            folders.clear()
+            yield Path(folder)
+            continue
+        folders.sort(key=os.fsencode)
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        yield from (Path(folder, name) for name in sorted([*names, *links], key=os.fsencode))
+        yield from failed
+        failed.clear()
+    yield from failed
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether a path is a folder; one that no file system takes (too long a name) is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def sha256_part(stream: BinaryIO, offset: int, length: int) -> str:
     """Return the SHA-256 (hex) of a part of a seekable stream, of what there is of it."""
     digest = hashlib.sha256()

@@ -68,6 +68,7 @@ class Export:
         self._quality = Quality()
         self._derived: Counter[str] = Counter()
         self._derived_ids = 0
+        self._missing_blobs = 0
         self._redactions: Counter[str] = Counter()
         self._evidence: list[dict[str, Any]] = []
         self._last: dict[str, str] = {}
@@ -165,7 +166,11 @@ class Export:
         """Return the payload with its cut bodies put back where the import took them."""
         whole = {key: value for key, value in payload.items() if key != "_blobs"}
         for pointer, sha256 in kept:
-            body = blobs.read(self._db, sha256)
+            try:
+                body = blobs.read(self._db, sha256)
+            except DataError:  # the payload stays as it was cut, its marker with it
+                self._missing_blobs += 1
+                continue
             if not pointer:
                 whole = body
             else:
@@ -231,6 +236,7 @@ class Export:
                 "derived": dict(self._derived),
                 "value_redactions": dict(self._redactions),
                 "damaged_lines": damaged,
+                **({"missing_blobs": self._missing_blobs} if self._missing_blobs else {}),
                 **({"fidelity": fidelity} if fidelity is not None else {}),
             },
         }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +13,9 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import sha256_bytes
 from geode_traj.contract.ids import foreign_event_id
 from geode_traj.errors import DataError, TrajError, WorldError
+from geode_traj.migrate.scrub import Scrubber
 from geode_traj.model.event import Row
+from geode_traj.scan.numbering import Numbering
 from geode_traj.store import events, opening
 
 SOURCE = "attestation"
@@ -58,7 +62,9 @@ def _closed(
         return Closed(session_id, error=WorldError("TE504", session=session_id))
     if last.kind == "session.ended":
         return Closed(session_id, error=DataError("TE315", session=session_id))
-    values = _end(last, {"attested_by": by.strip(), "attested_at": at, "reason": reason.strip()}, at)
+    scrubber = Scrubber(Numbering(secrets.token_bytes(32)))  # its numbers stand in this event alone
+    said, who = (scrubber.text(text.strip(), Counter()) for text in (reason, by))
+    values = _end(last, {"attested_by": who, "attested_at": at, "reason": said}, at)
     if write:
         events.insert(connection, [list(values)[1:]])
     return Closed(session_id, values.event_id)
@@ -70,7 +76,7 @@ def _end(last: Row, attestation: dict[str, object], at: float) -> Row:
     return last._replace(
         event_id=foreign_event_id(SOURCE, last.session_id, last.event_id, 0, digest),
         # An end is not before what it ends, even where a clock was ahead.
-        occurred_at=max(at, last.occurred_at),
+        occurred_at=max(at, last.occurred_at) if last.occurred_at == last.occurred_at else at,
         turn_id="",
         call_id="",
         parent_event_id=None,

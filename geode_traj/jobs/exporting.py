@@ -15,13 +15,14 @@ from geode_traj.export.trajectory import Content, Export, Exported
 from geode_traj.verify import verify_path
 
 MODE: Final = 0o600  # an export is private until it is reviewed
+_HASHED: Final = re.compile(r"-[0-9a-f]{12}\Z")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def file_name(session_id: str) -> str:
     """Return a file name for a session's export: safe everywhere, and never the same for two ids."""
     safe = _UNSAFE.sub("-", session_id).strip("-.")
-    if safe == session_id and len(safe) <= 100:
+    if safe == session_id and len(safe) <= 100 and not _HASHED.search(safe):
         return f"geode-session-{safe}.json"
     return f"geode-session-{safe[:80]}-{sha256_bytes(session_id.encode('utf-8', 'surrogatepass'))[:12]}.json"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from geode_traj.codec.files import reading, sha256_file, write_new
 from geode_traj.codec.framed import frame, join, read
 from geode_traj.contract.encoding import encode
+from geode_traj.contract.kinds import DATED_PREFIX, TRAJECTORY
 from geode_traj.errors import DataError
 
 
@@ -19,6 +20,8 @@ def canonical(path: Path) -> Iterator[bytes]:
         for _ in document.events:
             pass
         head = document.head
+        if not str(head.get("schema_id")).startswith(DATED_PREFIX):
+            raise DataError("TE208", name=TRAJECTORY, why="another schema_id, or none", place=str(path))
         stream.seek(0)
         document = read(stream, place=str(path))
         opening, closing = frame(head, encode)

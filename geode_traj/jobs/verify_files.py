@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from geode_traj import __version__
+from geode_traj.codec.files import walk
 from geode_traj.errors import EXIT_FINDINGS, EXIT_PARTIAL, WorldError, worst_exit
 from geode_traj.model.finding import Finding, Place
 from geode_traj.model.report import Entry, Report
@@ -21,22 +21,13 @@ SCHEMA_ID: Final = "geode-traj.verify-report@1"
 
 
 def files(paths: Iterable[Path], suffix: str) -> Iterator[Path]:
-    """Yield named files and, of folders, those with a suffix, in a fixed order; raise `WorldError` TE102."""
+    """Yield named paths as they are, missing ones too, and of folders the files with a suffix, in order."""
     for path in paths:
-        if path.is_dir():
-            for folder, folders, names in os.walk(path):
-                folders.sort(key=os.fsencode)
-                yield from (
-                    Path(folder, name) for name in sorted(names, key=os.fsencode) if name.endswith(suffix)
-                )
-        elif path.exists():
-            yield path
-        else:
-            raise WorldError("TE102", path=str(path))
+        yield from (found for found in walk(path) if found == path or found.name.endswith(suffix))
 
 
 def verify_paths(paths: Iterable[Path]) -> Iterator[Verified]:
-    """Verify files and, of folders, every `*.json`; raise `WorldError` TE102 for a missing path."""
+    """Verify files and, of folders, every `*.json`; what cannot be read is a result too."""
     for path in files(paths, ".json"):
         yield verify_path(path)
 

@@ -65,6 +65,7 @@ class Assembler:
         self._session: str | None = None
         self.batch = Batch()
         self.damaged: list[DamagedLine] = []
+        self._settled = 0
         self.declared: dict[str, dict[str, Any]] = {}
         self.links: dict[tuple[str, str, str], None] = {}
         self.receipt = MigrateReceipt(
@@ -248,6 +249,7 @@ class Assembler:
 
     def _settle(self, session_id: str) -> None:
         """Damage before the first event belongs to the session that follows it."""
-        self.damaged = [
-            line if line.session_id else replace(line, session_id=session_id) for line in self.damaged
-        ]
+        for at in range(self._settled, len(self.damaged)):
+            if not self.damaged[at].session_id:
+                self.damaged[at] = replace(self.damaged[at], session_id=session_id)
+        self._settled = len(self.damaged)

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from geode_traj.codec.files import CHUNK, reading
-from geode_traj.errors import DataError, TrajError, WorldError
+from geode_traj.codec.files import CHUNK, is_folder, reading, walk
+from geode_traj.codec.jsonl import MAX_LINE
+from geode_traj.errors import DataError, TrajError
 from geode_traj.model.receipt import MigrateReceipt
 from geode_traj.sources.base import (
     HEAD_BYTES,
@@ -56,7 +57,7 @@ class Planned:
             source=self.given.name,
             format=self.source.name if self.source else None,
             sha256=self.given.sha256 or None,
-            bytes=self.given.size,
+            bytes=self.given.size if self.given.sha256 else None,
             status=status[self.action],  # type: ignore[arg-type]
             reason=self.reason,
             code=self.code,
@@ -80,8 +81,8 @@ def plan(
 ) -> Plan:
     """Plan the import of files and folders into the store at `store`, which need not exist.
 
-    Raises `WorldError` TE102 for a path that does not exist and TE105 for an unknown format; everything that
-    concerns one file alone becomes its planned failure.
+    Raises `WorldError` TE105 for an unknown format; what concerns one path alone, a missing one too, becomes
+    its planned failure.
     """
     chosen = by_name(format_name) if format_name else None
     with ExitStack() as stack:
@@ -109,20 +110,16 @@ def plan(
 def _walk(paths: Iterable[Path]) -> Iterator[tuple[Path, bool, Source | None]]:
     """Yield every file and every folder that is one source: path, whether it was named, a folder's format."""
     for path in paths:
-        if path.is_dir():
-            for folder, folders, names in os.walk(path):
-                source = claim(Path(folder))
-                if source is not None:
-                    folders.clear()
-                    yield Path(folder), Path(folder) == path, source
-                    continue
-                folders.sort(key=os.fsencode)
-                for name in sorted(names, key=os.fsencode):
-                    yield Path(folder, name), False, None
-        elif path.exists():
-            yield path, True, None
-        else:
-            raise WorldError("TE102", path=str(path))
+        claimed: dict[Path, Source] = {}
+
+        def whole(folder: Path, claimed: dict[Path, Source] = claimed) -> bool:
+            source = claim(folder)
+            if source is not None:
+                claimed[folder] = source
+            return source is not None
+
+        for found in walk(path, whole):
+            yield found, found == path, claimed.get(found)
 
 
 def _plan_source(
@@ -130,7 +127,7 @@ def _plan_source(
 ) -> Iterator[Planned]:
     given = Input(path, file_text(path), "", 0, session_id)
     try:
-        if not path.is_dir():
+        if not (is_folder(path) and source is not None):
             with reading(path) as stream:
                 stat = os.fstat(stream.fileno())
                 probe, sha256, size = _look(stream, path)
@@ -158,6 +155,10 @@ def _look(stream: BinaryIO, path: Path) -> tuple[Probe, str, int]:
     digest = hashlib.sha256()
     head = stream.read(HEAD_BYTES)
     digest.update(head)
+    if len(head) == HEAD_BYTES and b"\n" not in head:  # one long first line must not hide the format
+        more = stream.readline(MAX_LINE)
+        digest.update(more)
+        head += more
     size, tail = len(head), head[-TAIL_BYTES:]
     while chunk := stream.read(CHUNK):
         digest.update(chunk)

@@ -133,7 +133,9 @@ def _select(
 def last(connection: sqlite3.Connection, session_id: str) -> Row | None:
     """Return a session's latest event in database order, None without events."""
     values = _select(connection, _COLUMNS, [session_id], "ORDER BY id DESC LIMIT 1").fetchone()
-    return Row._make(values) if values else None
+    if values is None:
+        return None
+    return Row._make(values) if tuple(map(type, values)) in _SOUND else _mended(values)
 
 
 def latest_time(connection: sqlite3.Connection, session_ids: Sequence[str]) -> float | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from typing import Any, Final
 
+from geode_traj.errors import DataError
 from geode_traj.store.schema import has_table
 
 _DAMAGED: Final = (
@@ -109,8 +110,26 @@ def declared(connection: sqlite3.Connection, session_ids: Iterable[str]) -> list
         for row_id, digest, text in rows:
             if digest not in sources:
                 sources.add(digest)
-                found[row_id, digest] = json.loads(text)
+                found[row_id, digest] = _checked(text)
     return [found[key] for key in sorted(found)]
+
+
+def _checked(text: object) -> dict[str, Any]:
+    """Read what a source declared; raise `DataError` TE505 where the store holds something else."""
+    kinds = {
+        "scope": list, "replay": list, "redactions": list, "sessions": list, "head": dict, "damaged_lines": int,
+    }  # fmt: skip
+    try:
+        value = json.loads(text) if isinstance(text, str) else None
+    except ValueError:
+        value = None
+    if isinstance(value, dict) and all(
+        isinstance(value.get(key, kind()), kind) for key, kind in kinds.items()
+    ):
+        reasons = [*value.get("scope", []), *value.get("replay", [])]
+        if all(isinstance(reason, str) for reason in reasons):
+            return value
+    raise DataError("TE505", why="what an import declared cannot be read")
 
 
 def write_damaged(connection: sqlite3.Connection, lines: list[DamagedLine]) -> None:

@@ -46,9 +46,12 @@ def _is_busy(error: sqlite3.Error) -> bool:
 def open_reader(path: Path) -> Iterator[sqlite3.Connection]:
     """Open an existing store read-only, in one consistent snapshot (SQLite's -wal and -shm files apart)."""
     if not path.is_file():
-        raise WorldError("TE503", path=path.name, why="no such file", place=str(path))
+        why = "it is a folder" if path.is_dir() else "no such file"
+        raise WorldError("TE503", path=path.name, why=why, place=str(path))
     with translated(path):
         uri = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
+        if not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
+            uri += "&immutable=1"  # nobody can write there, and SQLite could not make its -shm file
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             connection.execute("PRAGMA query_only = ON")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-import tempfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from geode_traj.contract.times import FIRST
@@ -15,6 +14,7 @@ from geode_traj.store.opening import transaction
 from geode_traj.store.schema import has_table
 
 RETENTION_DAYS: Final = 180
+_INDEX: Final = "traj_vacuum_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,9 @@ def delete(connection: sqlite3.Connection, session_ids: list[str]) -> int:
                (SELECT source_digest FROM traj_import_sessions WHERE session_id = ?1)""",
             one,
         )
-        connection.execute(
-            "DELETE FROM traj_units WHERE event_id NOT IN (SELECT event_id FROM session_events)"
-        )
         for table in ("traj_import_sessions", "traj_damaged", "traj_blob_refs", "traj_links", "traj_content"):
             connection.execute(f"DELETE FROM {table} WHERE session_id = ?", one)  # noqa: S608 - fixed names
+    connection.execute("DELETE FROM traj_units WHERE event_id NOT IN (SELECT event_id FROM session_events)")
     connection.execute("DELETE FROM traj_blobs WHERE sha256 NOT IN (SELECT sha256 FROM traj_blob_refs)")
     return deleted
 
@@ -70,23 +68,51 @@ def scrub(connection: sqlite3.Connection) -> None:
     """Rewrite the database file and empty its log, so that deleted text is in neither.
 
     `secure_delete` blanks what a deletion frees; pages that were split or merged earlier may still hold
-    copies, which only a rewrite removes. VACUUM would renumber the rows of a foreign table that has neither
-    an integer key nor an index; a copy made by VACUUM INTO and put back keeps them. Raises `WorldError` TE501
-    when a reader keeps the log from being emptied, TE602 when the disk refuses.
+    copies, which only a rewrite removes. VACUUM does it under one lock, so that nobody's writing is lost
+    meanwhile. Raises `WorldError` TE501 when a reader keeps the log from being emptied.
     """
-    path = Path(connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0])
-    try:
-        # Beside the store, where its text may lie; the folder is private and gone afterwards.
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-            copy = Path(folder, "copy.db")
-            connection.execute("VACUUM INTO ?", (str(copy),))
-            with closing(sqlite3.connect(copy)) as fresh:
-                fresh.backup(connection)
-    except OSError as error:
-        raise WorldError("TE602", path=path.name, why=error.strerror or "no room", place=str(path)) from None
+    connection.execute("PRAGMA temp_store = FILE")  # the copy may be larger than memory
+    with _numbered(connection):
+        connection.execute("VACUUM")
+    connection.execute("PRAGMA temp_store = MEMORY")
     busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         raise WorldError("TE501", path="the write-ahead log still holds what was deleted")
+
+
+@contextmanager
+def _numbered(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let VACUUM keep the row numbers of foreign tables: it renumbers those without integer key and index."""
+    bare = _bare_tables(connection)
+    with transaction(connection):
+        for number, (table, column) in enumerate(bare):
+            connection.execute(f'CREATE INDEX "{_INDEX}{number}" ON {_quoted(table)} ({_quoted(column)})')
+    try:
+        yield
+    finally:
+        if bare:
+            with transaction(connection):
+                for number in range(len(bare)):
+                    connection.execute(f'DROP INDEX IF EXISTS "{_INDEX}{number}"')
+
+
+def _bare_tables(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Return (table, a column of it) of the tables that have neither an integer key nor an index."""
+    tables = connection.execute(
+        """SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            AND sql NOT LIKE 'CREATE VIRTUAL%'"""  # those keep their rows in tables with keys
+    ).fetchall()
+    bare = []
+    for (name,) in tables:
+        columns = connection.execute("SELECT name, type, pk FROM pragma_table_info(?)", (name,)).fetchall()
+        keyed = any(kind.upper() == "INTEGER" and position for _, kind, position in columns)
+        if not keyed and not connection.execute("SELECT 1 FROM pragma_index_list(?)", (name,)).fetchone():
+            bare.append((name, columns[0][0]))
+    return bare
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def erase(connection: sqlite3.Connection, session_ids: list[str]) -> int:

@@ -50,6 +50,8 @@ _OURS: Final = (
         id INTEGER PRIMARY KEY, source_digest TEXT NOT NULL, session_id TEXT NOT NULL,
         format TEXT NOT NULL, events INTEGER NOT NULL, declared_json TEXT NOT NULL,
         UNIQUE (source_digest, session_id))""",
+    "CREATE INDEX IF NOT EXISTS idx_traj_import_sessions ON traj_import_sessions (session_id)",
+    "CREATE INDEX IF NOT EXISTS idx_traj_imports_path ON session_event_imports (source_path)",
     """CREATE TABLE IF NOT EXISTS traj_damaged (
         id INTEGER PRIMARY KEY, source_digest TEXT NOT NULL, source_path TEXT NOT NULL,
         session_id TEXT NOT NULL, line INTEGER NOT NULL, byte_offset INTEGER NOT NULL,

@@ -9,7 +9,10 @@ import secrets
 import sqlite3
 from collections.abc import Iterable
 
+from geode_traj.errors import DataError
 from geode_traj.store.schema import has_table
+
+MIN_KEY = 32
 
 
 def key(connection: sqlite3.Connection) -> bytes:
@@ -18,7 +21,7 @@ def key(connection: sqlite3.Connection) -> bytes:
         "INSERT OR IGNORE INTO traj_secrets (name, value) VALUES ('redaction', ?)", (secrets.token_bytes(32),)
     )
     (value,) = connection.execute("SELECT value FROM traj_secrets WHERE name = 'redaction'").fetchone()
-    return bytes(value)
+    return _sound(value)
 
 
 def existing_key(connection: sqlite3.Connection) -> bytes | None:
@@ -26,7 +29,13 @@ def existing_key(connection: sqlite3.Connection) -> bytes | None:
     if not has_table(connection, "traj_secrets"):
         return None
     row = connection.execute("SELECT value FROM traj_secrets WHERE name = 'redaction'").fetchone()
-    return bytes(row[0]) if row else None
+    return _sound(row[0]) if row else None
+
+
+def _sound(value: object) -> bytes:
+    if not isinstance(value, bytes) or len(value) < MIN_KEY:
+        raise DataError("TE505", why="the store's private key cannot be read")
+    return value
 
 
 def numbers(connection: sqlite3.Connection) -> list[tuple[str, str, int]]:

@@ -43,7 +43,7 @@ class Verified:
         """Return one result of the verify report (cli.md, machine shapes)."""
         return {
             "path": self.name,
-            "sha256": self.sha256,
+            "sha256": self.sha256 or None,
             "schema_id": self.schema_id,
             "verdict": self.verdict,
             "scope_complete": self.scope_complete,

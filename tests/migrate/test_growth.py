@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geode_traj.errors import DataError, WorldError
+from geode_traj.errors import DataError
 from geode_traj.migrate import apply as applying
 from geode_traj.migrate.apply import apply
 from geode_traj.migrate.plan import plan
@@ -318,12 +318,10 @@ def test_sizes_of_batches_and_groups_change_nothing(
     ]
 
 
-def test_a_missing_path_is_refused_before_anything(tmp_path: Path) -> None:
+def test_a_missing_path_fails_alone(tmp_path: Path) -> None:
     source = pipeline.write_lines(tmp_path / "s1.jsonl", pipeline.dialogue("s1", "a"))
-    with pytest.raises(WorldError) as caught:
-        pipeline.migrate(tmp_path / "sessions.db", source, tmp_path / "no.jsonl")
-    assert caught.value.code == "TE102"
-    assert not (tmp_path / "sessions.db").exists()
+    good, missing = pipeline.migrate(tmp_path / "sessions.db", source, tmp_path / "no.jsonl")
+    assert (good.status, missing.status, missing.code) == ("imported", "failed", "TE201")
 
 
 def test_a_failing_source_is_undone_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

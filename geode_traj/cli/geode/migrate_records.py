@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from geode_traj.cli.geode.common import geode_verb, sessions_dir_option
-from geode_traj.cli.options import PATH
+from geode_traj.cli.options import PATH, sensitive_option
 from geode_traj.cli.output import error_line, note, say
 from geode_traj.codec.text import neutralise
 from geode_traj.errors import EXIT_FINDINGS, EXIT_USAGE, WorldError
@@ -18,7 +18,7 @@ from geode_traj.errors import EXIT_FINDINGS, EXIT_USAGE, WorldError
 @click.option("--session-id", default="", help="The session of rows that name none; for one file only.")
 @sessions_dir_option()
 @click.option("--dry-run", is_flag=True, help="Count; write nothing.")
-@click.option("--sensitive-field", "sensitive_fields", multiple=True, hidden=True)
+@sensitive_option()
 def command(
     sources: tuple[Path, ...], session_id: str, folder: Path, dry_run: bool, sensitive_fields: tuple[str, ...]
 ) -> int:

@@ -55,6 +55,8 @@ def command(
     """
     if every == bool(sessions):
         raise WorldError("TE101", what="the call", why="name sessions, or give --all")
+    if trajectory_id is not None and (every or out.is_dir()):
+        raise WorldError("TE101", what="--id", why="each file has its session's own id")
     given = references.References()
     for path in sil_eval:
         references.companion("sil_eval", path, given)
@@ -64,6 +66,8 @@ def command(
         references.artifact(name, path, given)
     with opening.open_reader(store) as connection:
         ids = [s.session_id for s in events.summaries(connection)] if every else list(sessions)
+        if not ids:
+            raise WorldError("TE104")
         if str(out) == "-":
             if require_native_ids:
                 raise WorldError("TE101", what="--require-native-ids", why="it needs a file to check")

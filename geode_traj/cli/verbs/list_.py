@@ -9,6 +9,7 @@ import click
 from geode_traj.cli.options import format_option, moment, store_option
 from geode_traj.cli.output import say, table
 from geode_traj.codec.canonical import dumps
+from geode_traj.codec.text import neutralise
 from geode_traj.contract.times import iso
 from geode_traj.store import events, opening
 from geode_traj.store.events import SessionSummary
@@ -43,7 +44,7 @@ def command(
         ]
     if quiet:
         for session in found:
-            say(session.session_id)
+            say(neutralise(session.session_id))
     elif form == "json":
         say(dumps([_json(session) for session in found]).decode())
     elif form == "jsonl":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from geode_traj.cli import progress
-from geode_traj.cli.options import PATH, store_option
+from geode_traj.cli.options import PATH, sensitive_option, store_option
 from geode_traj.cli.output import note, say
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import write_new
@@ -27,8 +28,7 @@ from geode_traj.sources.base import all_sources
 @click.option("--format", "form", default="auto", show_default=True, metavar="NAME",
               help=f"Read every source as this format ({', '.join(all_sources())}).")  # fmt: skip
 @click.option("--session-id", help="The session of rows that name none.")
-@click.option("--sensitive-field", "sensitive_fields", multiple=True, metavar="NAME",
-              help="Redact the values of keys of this name too (repeatable).")  # fmt: skip
+@sensitive_option()
 @click.option("--dry-run", is_flag=True, help="Print the plan that would run; write nothing.")
 @click.option("--receipts", type=PATH, help="Write one JSON receipt a source to this new file.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the summary only.")
@@ -56,13 +56,19 @@ def command(
     if dry_run:
         return _show_plan(planned, store)
     done: list[MigrateReceipt] = []
-    with progress.records(planned.records, quiet=quiet) as observer:
-        for receipt in apply(planned, store, sensitive_fields=sensitive_fields, observer=observer):
-            done.append(receipt)
-            if not quiet:
-                _show(receipt)
+
+    def run() -> Iterator[bytes]:
+        with progress.records(planned.records, quiet=quiet) as observer:
+            for receipt in apply(planned, store, sensitive_fields=sensitive_fields, observer=observer):
+                done.append(receipt)
+                if not quiet:
+                    _show(receipt)
+                yield dumps(receipt.to_json()) + b"\n"
+
     if receipts is not None:
-        write_new(receipts, (dumps(receipt.to_json()) + b"\n" for receipt in done), mode=0o600)
+        write_new(receipts, run(), mode=0o600)  # opened before anything is imported
+    else:
+        deque(run(), maxlen=0)
     _summary(done)
     return _exit_code(done)
 

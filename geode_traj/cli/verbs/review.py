@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from geode_traj.cli.options import PATH, moment_or_now
+from geode_traj.cli.options import PATH, moment_or_now, sensitive_option
 from geode_traj.cli.output import note, say
 from geode_traj.codec.text import clip
 from geode_traj.errors import WorldError
@@ -29,8 +29,7 @@ def command() -> None:
 @click.option("--reviewed-at", metavar="TIME", help="When; default SOURCE_DATE_EPOCH, else now.")
 @click.option("--store", type=PATH, help="Use this store's private key for the keyed digests.")
 @click.option("--key-file", type=PATH, help="Use the private key in this file instead.")
-@click.option("--sensitive-field", "sensitive", multiple=True, metavar="NAME",
-              help="Redact the values of keys of this name too (repeatable).")  # fmt: skip
+@sensitive_option()
 def sign(
     trajectories: tuple[Path, ...],
     out: Path,
@@ -41,7 +40,7 @@ def sign(
     reviewed_at: str | None,
     store: Path | None,
     key_file: Path | None,
-    sensitive: tuple[str, ...],
+    sensitive_fields: tuple[str, ...],
 ) -> int:
     """Redact trajectories for publication, scan the result again, and sign it off.
 
@@ -64,7 +63,7 @@ def sign(
         reviewed_at=moment_or_now(reviewed_at, "--reviewed-at"),
         key=_store_key(store),
         key_file=key_file,
-        sensitive_keys=sensitive,
+        sensitive_keys=sensitive_fields,
     )
     for file in done.files:
         found = ", ".join(f"{name} {count}" for name, count in file.redacted.redactions.items())

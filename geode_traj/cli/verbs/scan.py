@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from geode_traj.cli.options import PATH, format_option, output_option
+from geode_traj.cli.options import PATH, format_option, output_option, sensitive_option
 from geode_traj.cli.output import show_report
 from geode_traj.jobs.scan_files import FailOn, scan
 from geode_traj.jobs.verify_files import files
@@ -18,15 +18,14 @@ from geode_traj.scan.rules import Profile
 @click.option("--profile", type=click.Choice(["publish", "import"]), default="publish", show_default=True,
               help="import: credentials only; publish: personal data too.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["high", "review", "none"]), default="high", show_default=True)
-@click.option("--sensitive-field", "sensitive", multiple=True, metavar="NAME",
-              help="Report the values of keys of this name too (repeatable).")  # fmt: skip
+@sensitive_option()
 @format_option()
 @output_option()
 def command(
     paths: tuple[Path, ...],
     profile: Profile,
     fail_on: FailOn,
-    sensitive: tuple[str, ...],
+    sensitive_fields: tuple[str, ...],
     form: str,
     output: Path | None,
 ) -> int:
@@ -38,6 +37,6 @@ def command(
     Exit: 1 a finding reaches --fail-on, 3 something could not be scanned, 5 no file matched, 12 --output
     exists.
     """
-    report, code = scan(files(paths, ""), profile=profile, fail_on=fail_on, sensitive=sensitive)
+    report, code = scan(files(paths, ""), profile=profile, fail_on=fail_on, sensitive=sensitive_fields)
     show_report(report, form, output)
     return code

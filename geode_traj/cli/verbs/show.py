@@ -42,7 +42,7 @@ def command(what: str, store: Path, damaged: bool, form: str) -> int:
         return _damaged(what, store, form)
     path = Path(what)
     kinds: Counter[str] = Counter()
-    if path.is_file():
+    if _is_file(path):
         result, head = _file(path, kinds)
     else:
         with opening.open_reader(store) as connection:
@@ -56,6 +56,13 @@ def command(what: str, store: Path, damaged: bool, form: str) -> int:
             say(line)
     show_report(found, form)
     return code
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a session id may be longer than any file's name
+        return False
 
 
 def _damaged(session_id: str, store: Path, form: str) -> int:

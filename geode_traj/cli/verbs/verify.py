@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import click
 
 from geode_traj.cli.options import PATH, format_option, output_option
 from geode_traj.cli.output import show_report
-from geode_traj.codec.framed import MAX_WHOLE
+from geode_traj.codec.files import CHUNK
 from geode_traj.jobs.verify_files import Require, report, verify_paths
-from geode_traj.verify import Verified, verify_bytes
+from geode_traj.verify import Verified, verify_stream
 
 
 @click.command()
@@ -39,6 +42,18 @@ def command(
 def _results(paths: tuple[Path, ...]) -> Iterator[Verified]:
     for path in paths:
         if str(path) == "-":
-            yield verify_bytes(sys.stdin.buffer.read(MAX_WHOLE + 1))
+            yield _standard_input()
         else:
             yield from verify_paths([path])
+
+
+def _standard_input() -> Verified:
+    """Verify what comes in, kept on disk beyond a few MB: it is read twice."""
+    digest = hashlib.sha256()
+    size = 0
+    with tempfile.SpooledTemporaryFile(max_size=CHUNK * 8) as copy:
+        while chunk := sys.stdin.buffer.read(CHUNK):
+            digest.update(chunk)
+            size += copy.write(chunk)
+        copy.seek(0)
+        return verify_stream(cast(BinaryIO, copy), name="-", sha256=digest.hexdigest(), size=size)
