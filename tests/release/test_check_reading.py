@@ -145,14 +145,19 @@ def test_a_watched_stream_speaks_of_the_bytes_it_gave(data: bytes, buffer: int, 
         os.close(descriptor)
 
 
-def test_a_watched_stream_goes_back_to_its_start_only() -> None:
+def test_what_is_only_peeked_at_is_not_seen() -> None:
+    data = Path(__file__).read_bytes()
     with Path(__file__).open("rb") as file:
         raw = Watched(file.fileno())
-        assert raw.read(10) and raw.tell() == 10
-        for offset, whence in ((5, os.SEEK_SET), (-1, os.SEEK_CUR), (0, os.SEEK_END), (11, os.SEEK_SET)):
-            with pytest.raises(io.UnsupportedOperation):
-                raw.seek(offset, whence)
-        assert (raw.seek(0, os.SEEK_CUR), raw.seek(0), raw.size) == (10, 0, 0)
+        with pytest.raises(io.UnsupportedOperation):
+            raw.seek(0, os.SEEK_END)
+        assert raw.read(10) == data[:10] and (raw.seek(0, os.SEEK_CUR), raw.size) == (10, 10)
+        for offset, whence, at in ((5, os.SEEK_SET, 5), (-1, os.SEEK_CUR, 7), (90, os.SEEK_SET, 90)):
+            assert raw.seek(offset, whence) == at and raw.read(3) == data[at : at + 3]
+            assert (raw.size, raw.digest) == (10, sha256_bytes(data[:10]))
+        raw.drain()
+        assert (raw.size, raw.digest) == (len(data), sha256_bytes(data))
+        assert (raw.seek(0), raw.size, raw.digest) == (0, 0, sha256_bytes(b""))
 
 
 def test_a_walk_opens_no_name_that_it_does_not_allow(tmp_path: Path) -> None:

@@ -15,9 +15,11 @@ _CHUNK: Final = 1 << 20
 
 
 class Watched(io.RawIOBase):
-    """A raw stream over an open descriptor, which stays the caller's; it goes back to its start only.
+    """A raw stream over an open descriptor, which stays the caller's.
 
-    Going back forgets what was hashed and counted: `digest`, `size` and `hits` speak of the bytes since then.
+    Whoever goes elsewhere only peeks: what is read there is not hashed or counted, and the stream has to go
+    back to its start. Going there forgets what was seen: `digest`, `size` and `hits` speak of the bytes since
+    then.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -29,6 +31,7 @@ class Watched(io.RawIOBase):
         self._hash = hashlib.sha256()
         self._gates: GateCounter | None = GateCounter()
         self._line = 0
+        self._aside: int | None = None
         self.size = 0
 
     def readable(self) -> bool:
@@ -40,22 +43,28 @@ class Watched(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        """Return the number of bytes read since the start."""
-        return self.size
+        """Return the offset of the next byte."""
+        return self.size if self._aside is None else self._aside
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go back to the start, or stay; `io.UnsupportedOperation` for anything else."""
-        target = offset if whence == os.SEEK_SET else self.size + offset
-        if whence == os.SEEK_END or target not in (0, self.size):
+        """Go back to the start, stay, or go elsewhere to peek; `io.UnsupportedOperation` from the end."""
+        if whence == os.SEEK_END:
             raise io.UnsupportedOperation("seek")
-        if target != self.size:
-            os.lseek(self._descriptor, 0, os.SEEK_SET)
-            self._begin()
+        target = offset if whence == os.SEEK_SET else self.tell() + offset
+        if target != self.tell():
+            os.lseek(self._descriptor, target, os.SEEK_SET)
+            if target:
+                self._aside = target
+            else:
+                self._begin()
         return target
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         """Read the next bytes into `buffer`; return their number, 0 at the end."""
         count = os.readv(self._descriptor, [buffer])
+        if self._aside is not None:
+            self._aside += count
+            return count
         piece = bytes(memoryview(buffer)[:count])
         self._hash.update(piece)
         self.size += count
@@ -76,7 +85,9 @@ class Watched(io.RawIOBase):
             self._gates = None
 
     def drain(self) -> None:
-        """Read what is left."""
+        """Read what is left, all of it where a peek came last."""
+        if self._aside is not None:
+            self.seek(0)
         while self.read(_CHUNK):
             pass
 
