@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 import string
+import threading
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from geode_traj.contract.ids import legacy_event_id
+from geode_traj.errors import WorldError
 from geode_traj.store import opening, retention
 from tests.migrate import pipeline
 from tests.reference import geode
@@ -92,6 +97,41 @@ def test_no_byte_of_a_deleted_session_is_left(others: str, seed: int, tmp_path: 
     tables = [name for (name,) in pipeline.sql(store, "SELECT name FROM sqlite_master WHERE type = 'table'")]
     for table in tables:
         assert GONE not in {value for row in pipeline.sql(store, f'SELECT * FROM "{table}"') for value in row}
+
+
+@pytest.mark.parametrize("others", ["none", "bare"])
+def test_what_another_program_writes_meanwhile_stays(others: str, tmp_path: Path) -> None:
+    store = tmp_path / "store" / "sessions.db"
+    rng = random.Random(1)
+    texts = [incompressible(rng, 50_000) for _ in range(60)]
+    pipeline.migrate(store, pipeline.write_lines(tmp_path / "kept.jsonl", pipeline.dialogue("kept", *texts)))
+    pipeline.migrate(store, pipeline.write_lines(tmp_path / "gone.jsonl", pipeline.dialogue(GONE, "x")))
+    shape = "x" if others == "bare" else "x INTEGER PRIMARY KEY"
+    pipeline.sql(store, f"CREATE TABLE theirs({shape})")
+    written: list[int] = []
+    done = threading.Event()
+
+    def write() -> None:
+        with closing(sqlite3.connect(store, timeout=30)) as db:
+            while not done.is_set():
+                with db:
+                    db.execute("INSERT INTO theirs VALUES (?)", (len(written),))
+                written.append(len(written))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(3):
+            with suppress(WorldError):  # the log may be busy: that is said, and no harm
+                pipeline.erase(store, GONE)
+            time.sleep(0.05)
+    finally:
+        done.set()
+        writer.join()
+    assert len(written) > 10
+    assert pipeline.sql(store, "SELECT x FROM theirs ORDER BY rowid") == [(number,) for number in written]
+    assert pipeline.sql(store, "PRAGMA integrity_check") == [("ok",)]
+    assert {row.session_id for row in pipeline.rows(store)} == {"kept"}
 
 
 def test_a_deleted_session_can_be_imported_again(tmp_path: Path) -> None:
