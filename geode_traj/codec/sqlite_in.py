@@ -131,6 +131,8 @@ def _explained(path: Path) -> Iterator[None]:
         raise DataError("TE505", why=str(error), place=str(path)) from None
     except sqlite3.DatabaseError as error:
         raise DataError("TE505", why=str(error), place=str(path)) from None
+    except UnicodeDecodeError:  # SQLite's own message, or a column's name, quotes damaged bytes
+        raise DataError("TE505", why="its schema is no text", place=str(path)) from None
 
 
 def tables(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:

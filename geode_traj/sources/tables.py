@@ -28,11 +28,14 @@ class TableRow:
     nonfinite: list[str] = field(default_factory=list)
     duplicates: dict[str, list[Any]] = field(default_factory=dict)
     place: int = 0
+    _sha256: str = ""
 
     @property
     def sha256(self) -> str:
         """The digest of the row's canonical projection: the table's name and every value that is not null."""
-        return hashlib.sha256(dumps([self.table, self.values])).hexdigest()
+        if not self._sha256:
+            self._sha256 = hashlib.sha256(dumps([self.table, self.values])).hexdigest()
+        return self._sha256
 
 
 class _Mended(str):
