@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -59,8 +58,3 @@ def table(rows: Iterable[tuple[str, ...]]) -> None:
     for row in listed:
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
         say("  ".join([*cells, row[-1]]).rstrip())
-
-
-def is_terminal() -> bool:
-    """Tell whether a person sees stderr."""
-    return sys.stderr.isatty()

@@ -7,7 +7,6 @@ from typing import Final
 TRAJECTORY: Final = "geode.trajectory@1"
 DATED_PREFIX: Final = "geode.trajectory@"
 RELEASE: Final = "geode.trajectory-release@1"
-SESSION_EVENT: Final = "geode.session-event@1"
 
 KINDS: Final = frozenset(
     """session.started session.ended turn.completed verification.decided verification.continued
@@ -48,6 +47,5 @@ ISSUE_KEYS: Final = frozenset(
     """_corrupt_payload _content_omitted _omitted_type _personal_data_omitted _timestamp_invalid
     _timestamp_missing _truncated _truncated_items""".split()
 )
-SENSITIVE_KEYS: Final = frozenset("api_key authorization cookie headers password secret token".split())
 CUT_MARK: Final = "…[truncated:"
 REDACTED_VALUES: Final = frozenset({"<REDACTED>", "[REDACTED]"})

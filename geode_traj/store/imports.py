@@ -117,8 +117,13 @@ def declared(connection: sqlite3.Connection, session_ids: Iterable[str]) -> list
 def _checked(text: object) -> dict[str, Any]:
     """Read what a source declared; raise `DataError` TE505 where the store holds something else."""
     kinds = {
-        "scope": list, "replay": list, "redactions": list, "sessions": list, "head": dict, "damaged_lines": int,
-    }  # fmt: skip
+        "scope": list,
+        "replay": list,
+        "redactions": list,
+        "sessions": list,
+        "head": dict,
+        "damaged_lines": int,
+    }
     try:
         value = json.loads(text) if isinstance(text, str) else None
     except ValueError:

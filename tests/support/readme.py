@@ -62,7 +62,12 @@ def _shown(command: str, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "PATH": path, "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=home, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        ["bash", "-c", command],
+        cwd=folder,
+        env=home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
     )
     text = done.stdout.decode().replace(str(folder) + "/", "")
     for pattern, shown in _VARIES:
