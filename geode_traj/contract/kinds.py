@@ -47,5 +47,6 @@ ISSUE_KEYS: Final = frozenset(
     """_corrupt_payload _content_omitted _omitted_type _personal_data_omitted _timestamp_invalid
     _timestamp_missing _truncated _truncated_items""".split()
 )
+SENSITIVE_KEYS: Final = frozenset("api_key authorization cookie headers password secret token".split())
 CUT_MARK: Final = "…[truncated:"
 REDACTED_VALUES: Final = frozenset({"<REDACTED>", "[REDACTED]"})

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from geode_traj.contract.kinds import SENSITIVE_KEYS
 from geode_traj.scan import plausible
 
-SENSITIVE: Final = frozenset({"api_key", "authorization", "cookie", "headers", "password", "secret", "token"})
+SENSITIVE: Final = SENSITIVE_KEYS
 """The seven names of the record contract §4: whole name, any case."""
 
 MARKER: Final = "<REDACTED>"
