@@ -16,6 +16,8 @@ from typing import Any, Final, NamedTuple
 
 import jiter
 
+from geode_traj.codec import pointer
+from geode_traj.codec.pointer import Trail
 from geode_traj.errors import DataError
 
 MAX_DEPTH: Final = 200
@@ -130,7 +132,7 @@ def _mended(data: bytes) -> Tolerated:
     if _ODD.search(text):
         text = _STRING.sub(_flagged, text)
     notes = _Notes()
-    value = _walk(json.loads(text, object_pairs_hook=_Pairs), "", 0, notes)
+    value = _walk(json.loads(text, object_pairs_hook=_Pairs), None, 0, notes)
     return Tolerated(value, notes.escaped, notes.nonfinite, notes.duplicates)
 
 
@@ -146,42 +148,40 @@ def _storable(found: re.Match[str]) -> str:
     return "\\" + part.lower() if _LONE_ESCAPE.fullmatch(part) else part
 
 
-def _unflagged(text: str, pointer: str, notes: _Notes) -> str:
+def _unflagged(text: str, trail: Trail, notes: _Notes) -> str:
     if not text.startswith(_FLAG):
         return text
-    notes.escaped.append(pointer)
+    notes.escaped.append(pointer.of(trail))
     return text[1:]
 
 
-def _walk(value: Any, pointer: str, depth: int, notes: _Notes) -> Any:
+def _walk(value: Any, trail: Trail, depth: int, notes: _Notes) -> Any:
     if depth > MAX_DEPTH:
         raise RecursionError
     if isinstance(value, str):
-        return _unflagged(value, pointer, notes)
+        return _unflagged(value, trail, notes)
     if isinstance(value, float) and not math.isfinite(value):
-        notes.nonfinite.append(pointer)
+        notes.nonfinite.append(pointer.of(trail))
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
     if isinstance(value, list):
-        return [_walk(item, f"{pointer}/{i}", depth + 1, notes) for i, item in enumerate(value)]
+        return [_walk(item, (trail, i), depth + 1, notes) for i, item in enumerate(value)]
     if isinstance(value, _Pairs):
-        return _walk_object(value, pointer, depth, notes)
+        return _walk_object(value, trail, depth, notes)
     return value
 
 
-def _walk_object(value: _Pairs, pointer: str, depth: int, notes: _Notes) -> dict[str, Any]:
+def _walk_object(value: _Pairs, trail: Trail, depth: int, notes: _Notes) -> dict[str, Any]:
     mended: dict[str, Any] = {}
     for key, item in value.items():
-        place = pointer_join(pointer, key.removeprefix(_FLAG))
+        place = (trail, key.removeprefix(_FLAG))
         name = _unflagged(key, place, notes)
         if name in mended:  # two keys that only mending made equal
-            notes.duplicates.setdefault(place, []).append(mended[name])
+            notes.duplicates.setdefault(pointer.of(place), []).append(mended[name])
         mended[name] = _walk(item, place, depth + 1, notes)
     for key, item in value.earlier:
-        place = pointer_join(pointer, key.removeprefix(_FLAG))
-        notes.duplicates.setdefault(place, []).append(_walk(item, place, depth + 1, notes))
+        place = (trail, key.removeprefix(_FLAG))
+        notes.duplicates.setdefault(pointer.of(place), []).append(_walk(item, place, depth + 1, notes))
     return mended
 
 
-def pointer_join(pointer: str, key: str) -> str:
-    """Return the JSON pointer of `key` below `pointer` (RFC 6901)."""
-    return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+pointer_join: Final = pointer.below

@@ -16,6 +16,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Any, Final
 
+from geode_traj.codec import pointer
 from geode_traj.errors import WorldError
 
 _SUFFIX: Final = ".schema.json"
@@ -71,7 +72,7 @@ def problems(name: str, value: object, *, part: str | None = None, limit: int = 
     keys. Empty exactly where `is_valid` is true.
     """
     found = sorted(islice(_explain(name, part, value), limit), key=lambda error: _order(error[0]))
-    return [("".join(map(_token, path)), message) for path, message in found]
+    return [(pointer.join(path), message) for path, message in found]
 
 
 def _schema(name: str, part: str | None) -> dict[str, Any]:
@@ -90,10 +91,6 @@ def _explain(name: str, part: str | None, value: object) -> Iterator[tuple[list[
 
 def _order(path: list[str | int]) -> list[tuple[int, str]]:
     return [(step, "") if isinstance(step, int) else (-1, step) for step in path]
-
-
-def _token(step: str | int) -> str:
-    return "/" + str(step).replace("~", "~0").replace("/", "~1")
 
 
 @cache

@@ -1,0 +1,44 @@
+"""JSON pointers (RFC 6901): joined from steps and split into them, the one place that escapes them.
+
+Whoever walks a value carries a `Trail`, a link to the step before, and joins it only where something is told:
+a pointer for each item of a list costs the length of the keys above it each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+Step = str | int
+Trail = tuple["Trail", Step] | None
+"""The steps from the root to a value, the last one first; None is the root."""
+
+
+def escape(step: str) -> str:
+    """Return a key as one reference token."""
+    return step.replace("~", "~0").replace("/", "~1") if "~" in step or "/" in step else step
+
+
+def join(steps: Iterable[Step]) -> str:
+    """Return the pointer of keys and indices."""
+    return "".join(f"/{step}" if isinstance(step, int) else f"/{escape(step)}" for step in steps)
+
+
+def below(pointer: str, key: str) -> str:
+    """Return the pointer of `key` below `pointer`."""
+    return f"{pointer}/{escape(key)}"
+
+
+def split(pointer: str) -> list[str]:
+    """Return the steps of a pointer, unescaped; an index is its digits."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def of(trail: Trail) -> str:
+    """Return the pointer of a trail."""
+    return join(reversed(list(_upward(trail))))
+
+
+def _upward(trail: Trail) -> Iterator[Step]:
+    while trail is not None:
+        trail, step = trail
+        yield step
