@@ -49,7 +49,7 @@ def rows(
 ) -> Iterator[TableRow]:
     """Yield what a query of one table returns, in order."""
     connection.text_factory = _text
-    cursor = connection.execute(query, given)
+    cursor = connection.execute(query, [None if isinstance(one, dict) else one for one in given])
     names = [column[0] for column in cursor.description]
     for place, values in enumerate(cursor):
         row = TableRow(table, {}, place=place)

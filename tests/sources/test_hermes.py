@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from geode_traj.codec import sqlite_in
 from geode_traj.migrate.plan import plan
 from geode_traj.sources.hermes import session, tagged
 from geode_traj.sources.hermes.parts import call_arguments, content
 from tests.migrate import pipeline
 from tests.migrate import test_fixture_cases as shared
-from tests.support import cases, databases
+from tests.support import cases, databases, secrets
 
 FIXTURES = cases.FIXTURES.parent / "hermes"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/expect.json"))
@@ -226,6 +228,59 @@ def test_content_of_any_shape() -> None:
     assert (content({"a": 1}).text, content({"a": 1}).rest) == ('{"a":1}', [{"a": 1}])
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b", "cache": 1}]
     assert (content(parts).text, content(parts).rest) == ("a\nb", [{"type": "text", "cache": 1}])
+
+
+def test_a_growing_gateway_file_gives_only_its_new_rows(tmp_path: Path) -> None:
+    store, source = tmp_path / "s.db", tmp_path / "gw.jsonl"
+    lines = (FIXTURES / "gateway" / "input" / "20260901_100000_ab12cd.jsonl").read_bytes().splitlines(True)
+    source.write_bytes(b"".join(lines[:3]) + lines[3][:20])
+    (first,) = pipeline.migrate(store, source)
+    assert (first.new, first.damaged_count) == (4, 1)
+    source.write_bytes(b"".join(lines))
+    (second,) = pipeline.migrate(store, source)
+    assert (second.status, second.new, second.known, second.damaged_count) == ("extended", 2, 4, 0)
+    assert [row.session_generation for row in pipeline.rows(store)] == [1] * 6
+    assert pipeline.document(store, "gw")["integrity"]["damaged_lines"] == 0
+
+
+def test_a_rewritten_session_log_is_one_session(tmp_path: Path) -> None:
+    store, source = tmp_path / "s.db", tmp_path / "session_a.json"
+    given = json.loads((FIXTURES / "session-log" / "input" / "session_a.json").read_text("utf-8"))
+    pipeline.migrate(store, pipeline.write_lines(source, [given]))
+    (receipt,) = pipeline.migrate(store, pipeline.write_lines(source, [json.dumps(given, indent=4)]))
+    assert receipt.status == "unchanged"
+    given["messages"].append({"role": "assistant", "content": "Done."})
+    given["last_updated"] = "2026-09-01T10:02:00"
+    (receipt,) = pipeline.migrate(store, pipeline.write_lines(source, [given]))
+    assert (receipt.status, receipt.total, receipt.new) == ("extended", 5, 1)
+    assert [payload.get("content") for payload in pipeline.payloads(store)][-1] == "Done."
+    assert len(pipeline.rows(store)) == 6
+
+
+def test_a_secret_that_names_a_session_is_in_no_byte(state: Path, tmp_path: Path) -> None:
+    store, secret = tmp_path / "s.db", secrets.make("github_token")
+    for text in ("one", "two"):
+        add(state, {"session_id": secret, "role": "user", "content": text, "timestamp": 1788256900.0})
+        receipts = pipeline.migrate(store, state)
+    assert {receipt.status for receipt in receipts} == {"unchanged", "extended"}
+    assert secrets.core("github_token").encode() not in pipeline.file_bytes(store)
+    assert sorted(p["content"] for p in pipeline.payloads(store) if p.get("content") in ("one", "two")) == [
+        "one",
+        "two",
+    ]
+
+
+def test_a_snapshot_leaves_nothing_behind(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with sqlite_in.snapshot(state) as copy:
+        assert copy.execute("SELECT count(*) FROM messages").fetchone() == (7,)
+        assert list(folder.iterdir()) == []
+        with pytest.raises(sqlite3.OperationalError):
+            copy.execute("DELETE FROM messages")
 
 
 BIG = [{"x": "y" * 300_000}]

@@ -91,6 +91,8 @@ def test_runs_of_a_channel_share_a_generation(tmp_path: Path) -> None:
         ("b", False),
         ("", False),
         ("b/one\0", False),
+        ("9" * 400, False),
+        ("b/" * 10_000 + "one", False),
         (7, False),
         (None, False),
     ],

@@ -64,6 +64,8 @@ def ended(row: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the payload and the status of `session.ended`: what ended by accident was not completed."""
     reason = row.get("end_reason")
     payload = {"end_reason": reason}
+    if not isinstance(reason, str):
+        return {**payload, "deliberate": None}, "ended"
     if reason in _DELIBERATE:
         return {**payload, "deliberate": True}, "completed"
     if reason in _ACCIDENTAL:

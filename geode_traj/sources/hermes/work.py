@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from geode_traj.model.event import Event
+from geode_traj.sources import values
 from geode_traj.sources.base import Input
 from geode_traj.sources.hermes import parts, session
 from geode_traj.sources.hermes.messages import Messages
@@ -66,7 +67,7 @@ class Work:
             events += self._delegation(row, line)
         n = 3
         for row in children:
-            if head is not None and row.values["id"] not in told:
+            if head is not None and values.text(row.values.get("id")) not in told:
                 events += self._child(head, row, n)
             n += 2
         return Beside(events)
@@ -88,12 +89,12 @@ class Work:
             result = parts.embedded(row.values.get("result_json"))
             stopped = {**payload, "result": result}
             event = self._event("subagent.stopped", row, line, stopped, None, n=1)
-            event.time, event.status = ended, str(row.values.get("state", ""))
+            event.time, event.status = ended, values.text(row.values.get("state"))
             yield event
 
     def _child(self, head: TableRow, row: TableRow, n: int) -> Iterator[Event]:
         child = row.values
-        payload = {"child_session_id": child["id"], "title": child.get("title")}
+        payload = {"child_session_id": child.get("id"), "title": child.get("title")}
         started = self._event("subagent.started", head, 1, payload, None, n=n)
         started.time = _seconds(child.get("started_at"))
         started.model = child["model"] if isinstance(child.get("model"), str) else ""

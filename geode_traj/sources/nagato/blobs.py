@@ -16,6 +16,7 @@ from geode_traj.codec.reading import tolerant
 from geode_traj.errors import TrajError
 
 MAX_BODY: Final = 64 << 20
+_MAX_STEPS: Final = 64
 _GZIP, _ZLIB, _ZSTD = b"\x1f\x8b", b"\x78", b"\x28\xb5\x2f\xfd"
 
 
@@ -41,13 +42,16 @@ def located(folder: Path, storage_path: Any) -> Path | None:
     if not isinstance(storage_path, str) or "\0" in storage_path:
         return None
     steps = [step for step in PurePosixPath(storage_path.replace("\\", "/")).parts if step != "/"]
-    if not steps or ".." in steps:
+    if not 0 < len(steps) <= _MAX_STEPS or ".." in steps:
         return None
     base = Path(os.path.realpath(folder))
     for start in range(len(steps)):
-        file = Path(os.path.realpath(base.joinpath(*steps[start:])))
-        if file.is_relative_to(base) and file.is_file():
-            return file
+        try:
+            file = Path(os.path.realpath(base.joinpath(*steps[start:])))
+            if file.is_relative_to(base) and file.is_file():
+                return file
+        except OSError:  # a name that no file could have
+            continue
     return None
 
 
