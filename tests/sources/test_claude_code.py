@@ -14,7 +14,8 @@ from tests.migrate import test_fixture_cases as shared
 from tests.support import cases, claude_session
 
 FIXTURES = cases.FIXTURES.parent / "claude-code"
-CASES = sorted(path.parent for path in FIXTURES.glob("*/expect.json"))
+LOGLINES = cases.FIXTURES.parent / "claude-code-loglines"
+CASES = sorted(path.parent for root in (FIXTURES, LOGLINES) for path in root.glob("*/expect.json"))
 CHECKS = [
     shared.test_receipts,
     shared.test_stored_events_and_their_order,
@@ -59,10 +60,11 @@ def test_a_file_that_grows_line_by_line_gives_what_it_gives_at_once(name: str, t
     path = tmp_path / "session.jsonl"
     lines = source.splitlines(keepends=True)
     for count in range(1, len(lines) + 1):
-        path.write_bytes(b"".join(lines[:count]))
-        (receipt,) = pipeline.migrate(tmp_path / "grown" / "sessions.db", path)
-        assert receipt.balanced
-        assert receipt.code is None
+        for torn in (lines[count : count + 1] or [b""])[0][:50], b"":  # a line being written, then not yet
+            path.write_bytes(b"".join(lines[:count]) + torn)
+            (receipt,) = pipeline.migrate(tmp_path / "grown" / "sessions.db", path)
+            assert receipt.balanced
+            assert receipt.code is None
     pipeline.migrate(tmp_path / "whole" / "sessions.db", path)
     assert said(tmp_path / "grown" / "sessions.db") == said(tmp_path / "whole" / "sessions.db")
 
@@ -138,3 +140,14 @@ def test_a_realistic_session_is_counted_exactly(tmp_path: Path) -> None:
     assert facts.keys
     held = pipeline.file_bytes(store)
     assert not [key for key in facts.keys if key.encode() in held]
+
+
+def test_a_history_of_prompts_is_skipped_with_its_reason(tmp_path: Path) -> None:
+    row = {
+        "display": "do it",
+        "pastedContents": {},
+        "timestamp": 1772806505000,
+        "project": "/home/demo_user/p",
+    }
+    (receipt,) = pipeline.migrate(tmp_path / "s.db", pipeline.write_lines(tmp_path / "history.jsonl", [row]))
+    assert (receipt.status, "no transcript" in str(receipt.reason)) == ("skipped", True)

@@ -32,6 +32,7 @@ class Row:
     flags: int
     items: list[Item] = field(default_factory=list)
     rest: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
     time: float | None = None
     _rule: str = ""
     _key: str = ""
@@ -40,6 +41,8 @@ class Row:
 
     def __post_init__(self) -> None:
         value = self.value
+        kind = value.get("type")
+        self.name = kind if isinstance(kind, str) else ""
         stamp = value.get("timestamp")
         self.time, self._rule = iso_time(stamp)
         if stamp is not None and not (self.time is not None and stamp.endswith("Z")):
@@ -55,12 +58,6 @@ class Row:
         """The row as it was read."""
         row: dict[str, Any] = self.read.value
         return row
-
-    @property
-    def name(self) -> str:
-        """The row's own type."""
-        kind = self.value.get("type")
-        return kind if isinstance(kind, str) else ""
 
     def event(
         self,

@@ -53,7 +53,7 @@ class Spawns:
         for block in content:
             if isinstance(block, dict):
                 kind = block.get("type")
-                if kind == "tool_use" and block.get("name") in SPAWNING:
+                if kind == "tool_use" and _text(block.get("name")) in SPAWNING:
                     self._call(session, block)
                 elif kind == "tool_result":
                     self._result(session, main, block, row.get("toolUseResult"))
@@ -105,6 +105,10 @@ class Spawns:
     def parents(self) -> dict[str, str]:
         """Return {child session: the session whose call started it}."""
         return {one.child: one.session for spawns in self.calls.values() for one in spawns if one.child}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _hash(text: Any) -> int:

@@ -106,7 +106,7 @@ class Looking:
         """Take the next row."""
         found, kind = self._found, row.get("type")
         session = self._sessions.of(row)
-        if not found.first_session and row.get("sessionId"):
+        if not found.first_session and row.get("sessionId") == self._sessions.main:
             found.first_session = self._sessions.main
         message = row.get("message")
         flags = 0
