@@ -275,6 +275,9 @@ class _Import:
             for session_id, generation in events.lowest_generations(self._db, earlier).items():
                 self._sessions[session_id] = _Numbers(0, generation - 1)
             units.take_out(self._db, earlier)
+        # Damage of the earlier state went with it; what is still damaged is met again.
+        damaged = imports.damaged_of(self._db, self._given.name) if self._grown else []
+        imports.forget_damaged(self._db, [row_id for row_id, _ in damaged])
         return earlier
 
     def _account_units(self, before: list[str]) -> None:
