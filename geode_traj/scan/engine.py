@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Final
 
 import re2
@@ -27,7 +26,10 @@ _ESCAPED_ASCII: Final = rb"\\u00[2-7][0-9A-Fa-f]"
 _KEY_NAME: Final = rb"(?i)(?:" + NAME + rb"|cookie|authorization)$"
 _USER: Final = re.compile(r"[\w.@+-]+")
 _FIELD: Final = "sensitive_field"
-_OWN_CLASSES: Final = (_FIELD, "password")
+_NAMED: Final = "password_value"
+"""No class is a sensitive key: counts by class are published, and a sensitive key's value is a finding."""
+
+_OWN_CLASSES: Final = (_FIELD, _NAMED)
 
 
 class Scanner:
@@ -42,9 +44,9 @@ class Scanner:
         self._rules = self.ruleset.of(profile)
         self._fields = fields.FieldFinder(self.sensitive_keys)
         self._key_name = re2.compile(_KEY_NAME, options(captures=False))
-        classes = {rule.cls for rule in self.ruleset.rules}.union(GATE_CLASSES, _OWN_CLASSES)
+        self.classes: Final = {rule.cls for rule in self.ruleset.rules}.union(GATE_CLASSES, _OWN_CLASSES)
         self._placeholder = re.compile(
-            rf"\[REDACTED(?::(?:{'|'.join(sorted(classes))}):[0-9]{{1,9}})?\]|{fields.MARKER}"
+            rf"\[REDACTED(?::(?:{'|'.join(sorted(self.classes))}):[0-9]{{1,9}})?\]|{fields.MARKER}"
         )
         self._set = re2.Set.SearchSet(options(captures=False))
         for trigger in (
@@ -101,7 +103,7 @@ class Scanner:
             return
         header = key.lower().endswith(("cookie", "authorization"))
         if plausible.header(text) if header else plausible.named(text, key, quoted=True):
-            yield Span(0, len(text), "named_value", "password", "high", text, vague=2)
+            yield Span(0, len(text), "named_value", _NAMED, "high", text, vague=2)
 
     def _in_fields(self, text: str, damaged: bool) -> Iterator[Span]:
         for start, end, quote in self._fields.find(text, every=damaged):
@@ -146,19 +148,3 @@ def _narrowed(hit: GateHit, text: str) -> tuple[int, int]:
     if hit.cls == "bearer":
         return end - len(text[start:end].rsplit(maxsplit=1)[-1]), end
     return start, end
-
-
-@lru_cache(maxsize=8)
-def scanner(profile: Profile, sensitive_keys: frozenset[str] = frozenset()) -> Scanner:
-    """Return the packaged rules' scanner of a profile; made once a process."""
-    return Scanner(profile, sensitive_keys)
-
-
-def find(text: str, profile: Profile) -> list[Span]:
-    """Return the findings of `profile` in one text, left to right, without overlap."""
-    return scanner(profile).find(text)
-
-
-def may_match(encoded: bytes) -> bool:
-    """Tell whether canonical JSON may hold an import finding or one of the seven sensitive keys."""
-    return scanner("import").may_match(encoded)

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import json
 import string
+from functools import cache
 
 from hypothesis import strategies as st
 
-from geode_traj.scan.rules import Rule, packaged
+from geode_traj.scan.engine import Scanner
+from geode_traj.scan.matching import Span
+from geode_traj.scan.rules import Profile, Rule, packaged
 
 GITHUB = "gh" + "p_" + "a1B2" * 9
 OPENAI = "sk-" + "proj-" + "a1B2" * 12
 SUPABASE = "sb_" + "secret_" + "a1B2" * 6
 AWS = "AK" + "IA" + "A1B2" * 4
+
+
+@cache
+def scanner(profile: Profile) -> Scanner:
+    return Scanner(profile)
+
+
+def find(text: str, profile: Profile) -> list[Span]:
+    return scanner(profile).find(text)
+
+
+def may_match(encoded: bytes) -> bool:
+    return scanner("import").may_match(encoded)
 
 
 def joined(parts: tuple[str, ...]) -> str:
@@ -56,7 +72,7 @@ def planted_text(draw: st.DrawFn) -> str:
 
 PIECES = st.sampled_from(
     [
-        "[REDACTED]", "<REDACTED>", "[REDACTED:github_token:1]", "[REDACTED:password:12]",
+        "[REDACTED]", "<REDACTED>", "[REDACTED:github_token:1]", "[REDACTED:password_value:12]",
         "/home/REDACTED", "/home/",
         "/home/demo", "C:\\Users\\demo", "c:\\\\users\\\\", "-Users-demo-", "%2Fhome%2Fdemo",
         "demo@example.org", "@",

@@ -7,11 +7,23 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from planted import AWS, EVERY_PLACE, GITHUB, OPENAI, SUPABASE, VALUES, WORDS, inside_json
+from planted import (
+    AWS,
+    EVERY_PLACE,
+    GITHUB,
+    OPENAI,
+    SUPABASE,
+    VALUES,
+    WORDS,
+    find,
+    inside_json,
+    may_match,
+    scanner,
+)  # fmt: skip
 
 from geode_traj.codec.canonical import dumps
 from geode_traj.contract.gates import GATE_CLASSES, find_hits
-from geode_traj.scan.engine import Scanner, find, may_match, scanner
+from geode_traj.scan.engine import Scanner
 from geode_traj.scan.leaves import leaves, name_of
 
 UNTOUCHED = [
@@ -23,7 +35,7 @@ UNTOUCHED = [
     "password: xxxxxxxx",
     "password = [REDACTED]",
     "token = [REDACTED:github_token:3]",
-    '{"password": "[REDACTED:password:1]"}',
+    '{"password": "[REDACTED:password_value:1]"}',
     "getUserAccessTokenProviderFactory",
     "accessToken: accessTokenFromRequestContext",
     "word " * 24,
@@ -144,7 +156,7 @@ def test_most_telling_rule_names_the_finding() -> None:
     (span,) = find(f'token = "{GITHUB}"', "import")
     assert (span.rule, span.cls) == ("github_token", "github_token")
     (span,) = find(f"Cookie: a=1; session={GITHUB}; b=2", "import")
-    assert span.cls == "cookie"
+    assert span.cls == "cookie_value"
 
 
 def test_gate_classes_are_findings_of_publish() -> None:

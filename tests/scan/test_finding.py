@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import jsonschema
-from planted import AWS, GITHUB, OPENAI
+from planted import AWS, GITHUB, OPENAI, scanner
 
-from geode_traj.scan.engine import scanner
 from geode_traj.scan.finding import scan_text, scan_value
 from geode_traj.scan.numbering import Numbering
 
@@ -25,7 +24,7 @@ def test_findings_have_places_and_shared_numbers() -> None:
         ("sensitive_field", {"line": 7, "pointer": "/token"}, "v1"),
         ("github_token", {"line": 7, "pointer": "/a/0", "span": [2, 42]}, "v2"),
         ("github_token", {"line": 7, "pointer": "/a/1", "span": [0, 40]}, "v2"),
-        ("password", {"line": 7, "pointer": "/db_password", "span": [0, 10]}, "v3"),
+        ("password_value", {"line": 7, "pointer": "/db_password", "span": [0, 10]}, "v3"),
     ]
 
 
@@ -35,6 +34,12 @@ def test_report_holds_no_part_of_a_secret() -> None:
     for secret in (GITHUB, OPENAI, AWS):
         assert not any(secret[i : i + 6] in text for i in range(len(secret) - 5))
     assert "/k~1[REDACTED:github_token]/deep/0" in text
+
+
+def test_counts_by_class_hold_no_sensitive_key() -> None:
+    classes = scanner("publish").classes
+    assert {"password_value", "email", "sensitive_field", "github_token"} < classes
+    assert report({"value_redactions": dict.fromkeys(classes, 3)}) == []
 
 
 def test_findings_fit_the_report_schema() -> None:

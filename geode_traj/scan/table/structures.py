@@ -96,7 +96,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         id="authorization",
-        cls="authorization",
+        cls="authorization_value",
         pattern=rb"""(?i)authorization[\\"'` \t]*[:=][\\"'` \t]*"""
         rb"(?:(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)[ \t]+)?"
         rb"""([^\s"'`\\,;<>{}()]{8,})""",
@@ -111,7 +111,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         id="secret_header",
-        cls="authorization",
+        cls="authorization_value",
         pattern=rb"(?i)" + _HEADERS + rb"""[\\"'` \t]*[:=][\\"'` \t]*([^\s"'`\\,;<>{}()]{8,})""",
         trigger=rb"(?i)" + _HEADERS + CLOSERS + rb"[:=]",
         examples=(("X-Auth-Token: ", "a1B2c3D4" * 2, "\n"), ("-H 'x-api-key: ", "a1B2c3D4" * 2, "' url")),
@@ -121,7 +121,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         id="cookie",
-        cls="cookie",
+        cls="cookie_value",
         pattern=rb"""(?i)cookie[\\"'` \t]*:[\\"'` \t]*([^\r\n"'`\\]{8,})""",
         trigger=rb"(?i)cookie" + CLOSERS + rb":",
         examples=(("Set-Cookie: ", "sid=" + "a1B2c3D4" * 2 + "; Path=/; HttpOnly", "\nDate: x"),),
@@ -131,7 +131,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         id="assignment",
-        cls="password",
+        cls="password_value",
         pattern=rb"(?i)" + NAME + _SEP + _VALUE,
         trigger=rb"(?i)" + NAME + CLOSERS + rb"[:=]|" + KOREAN_ESCAPE,
         examples=(
@@ -155,7 +155,7 @@ RULES: tuple[Rule, ...] = (
             ("max_tokens: ", "12345678"),
             ("token = ", "[REDACTED]"),
             ("access_token = ", "accessTokenProvider"),
-            ("password=", "[REDACTED:password:1]"),
+            ("password=", "[REDACTED:password_value:1]"),
             ("token_type: ", "a1B2c3D4e5F6"),
         ),
         accept=plausible.assigned,
@@ -164,7 +164,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         id="environment",
-        cls="password",
+        cls="password_value",
         pattern=EDGE + rb"(?:[A-Z0-9]+_)*"
         rb"(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|PAT|AUTH)(?:_[A-Z0-9]{1,8})?"
         rb"""=["']?([^\s"'`\\<>=]"""
@@ -180,7 +180,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         id="command_option",
-        cls="password",
+        cls="password_value",
         pattern=rb"""(?i)(?:^|[\s"'`\\])--(?:[a-z0-9]+-)*"""
         rb"""(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)(?:=|[ \t]+)["']?"""
         rb"""([^\s"'`\\=-][^\s"'`\\]{5,})""",
@@ -202,7 +202,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         id="netrc",
-        cls="password",
+        cls="password_value",
         pattern=rb"machine\s+\S+\s+login\s+\S+\s+password\s+([^\s\"'`\\]+)",
         trigger=rb"machine" + GAP + rb"+[^\s]+" + GAP + rb"+login",
         examples=(("machine example.org login demo_user password ", "hunter2x", "\n"),),
