@@ -136,6 +136,8 @@ class Source(ABC):
     """A unit is part of a session: it goes on with the session's generation instead of opening one."""
     family = ""
     """Formats that may hold the same units share a family: each supersedes what another gave of a unit."""
+    embedded = False
+    """Its records stand in other programs' files: a format that knows the whole file goes before it."""
     gives_not: tuple[str, ...] = ()
     """What the format cannot give, in short phrases."""
     no_transcript = ""
@@ -224,6 +226,7 @@ def claim(folder: Path) -> Source | None:
 def detect(probe: Probe) -> Source:
     """Return the one format a file's content matches; raise `DataError` TE205 (none), TE206 (several)."""
     matches = [source for source in all_sources().values() if source.detect(probe)]
+    matches = [source for source in matches if not source.embedded] or matches
     if not matches:
         raise DataError("TE205")
     if len(matches) > 1:

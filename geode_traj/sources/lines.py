@@ -51,14 +51,8 @@ class JsonLines(FileSource):
         return None
 
     def count(self, stream: BinaryIO, size: int) -> int:
-        """Count physical lines: line ends, and a last line without one."""
-        total = 0
-        last = b"\n"
-        while size > 0 and (chunk := stream.read(min(size, 1 << 20))):
-            total += chunk.count(b"\n")
-            last = chunk[-1:]
-            size -= len(chunk)
-        return total + (last != b"\n")
+        """Count physical lines."""
+        return count_lines(stream, size)
 
     def read(self, given: Input, stream: BinaryIO) -> Iterator[Item]:
         """Yield what each line gives; damaged and blank ones as themselves."""
@@ -77,6 +71,17 @@ class JsonLines(FileSource):
                 else:
                     yield from _read(reader, line, data, read)
         yield from reader.end()
+
+
+def count_lines(stream: BinaryIO, size: int) -> int:
+    """Count the physical lines of `size` bytes: line ends, and a last line without one."""
+    total = 0
+    last = b"\n"
+    while size > 0 and (chunk := stream.read(min(size, 1 << 20))):
+        total += chunk.count(b"\n")
+        last = chunk[-1:]
+        size -= len(chunk)
+    return total + (last != b"\n")
 
 
 def _read(reader: RowReader, line: Line, data: bytes, read: Tolerated) -> Iterable[Item]:

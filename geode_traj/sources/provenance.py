@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from geode_traj.codec.reading import Tolerated, pointer_join
+from geode_traj.contract.kinds import OUR_MARKERS, OVERLAID
 from geode_traj.sources.base import Input
 
 
@@ -22,6 +23,20 @@ def legacy(given: Input, event: str, line: int, fields: dict[str, Any], read: To
     if read.duplicates:
         out["duplicates"] = dict(read.duplicates)
     return out
+
+
+def whole(row: dict[str, Any], **columns: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a row as payload, and its keys that only an export or an import may write, for `_legacy.fields`.
+
+    `columns` are the event's own, so that a key that says the same as its column may stay where it is.
+    """
+    taken = {
+        key for key in row if key in OUR_MARKERS or (key in OVERLAID and row[key] != columns.get(key, ""))
+    }
+    return (
+        {key: value for key, value in row.items() if key not in taken},
+        {key: value for key, value in row.items() if key in taken},
+    )
 
 
 def marks(payload: dict[str, Any], read: Tolerated) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,0 +1,1 @@
+"""SkellySpeak: what its archive and its exports of model runs have in common."""
