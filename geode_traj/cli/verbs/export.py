@@ -57,33 +57,22 @@ def command(
         raise WorldError("TE101", what="the call", why="name sessions, or give --all")
     if trajectory_id is not None and (every or out.is_dir()):
         raise WorldError("TE101", what="--id", why="each file has its session's own id")
-    given = references.References()
-    for path in sil_eval:
-        references.companion("sil_eval", path, given)
-    for kind, path in pairs(evidence, "--evidence"):
-        references.companion(kind, path, given)
-    for name, path in pairs(artifact, "--artifact"):
-        references.artifact(name, path, given)
+    given = _companions(sil_eval, evidence, artifact)
     with opening.open_reader(store) as connection:
         ids = [s.session_id for s in events.summaries(connection)] if every else list(sessions)
         if not ids:
             raise WorldError("TE104")
+        if not (every or out.is_dir()):
+            trajectory_id = _named(trajectory_id, ids)
         if str(out) == "-":
             if require_native_ids:
                 raise WorldError("TE101", what="--require-native-ids", why="it needs a file to check")
-            export = Export(
-                connection, ids, trajectory_id=_named(trajectory_id, ids), content=content, companions=given
-            )
+            export = Export(connection, ids, trajectory_id=trajectory_id, content=content, companions=given)
             for chunk in export.chunks():
                 sys.stdout.buffer.write(chunk)
             return 0
-        if every or out.is_dir():
-            out.mkdir(parents=True, exist_ok=True)
-            jobs = [([session], out / file_name(session)) for session in ids]
-        else:
-            jobs = [(ids, out)]
-            trajectory_id = _named(trajectory_id, ids)
         codes = []
+        jobs = _jobs(ids, out, each=every or out.is_dir())
         for group, path in jobs:
             try:
                 done = export_file(
@@ -96,6 +85,30 @@ def command(
                 codes.append(error.exit_code)
     note(f"{len(jobs) - len(codes)} of {len(jobs)} file(s) exported")
     return worst_exit(codes)
+
+
+def _companions(
+    sil_eval: tuple[Path, ...], evidence: tuple[str, ...], artifact: tuple[str, ...]
+) -> references.References:
+    given = references.References()
+    for path in sil_eval:
+        references.companion("sil_eval", path, given)
+    for kind, path in pairs(evidence, "--evidence"):
+        references.companion(kind, path, given)
+    for name, path in pairs(artifact, "--artifact"):
+        references.artifact(name, path, given)
+    return given
+
+
+def _jobs(ids: list[str], out: Path, *, each: bool) -> list[tuple[list[str], Path]]:
+    """Return which sessions go into which file, the folder made where there is one file each."""
+    if not each:
+        return [(ids, out)]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WorldError("TE602", path=out.name, why=error.strerror, place=str(out)) from None
+    return [([session], out / file_name(session)) for session in ids]
 
 
 def _named(trajectory_id: str | None, ids: list[str]) -> str | None:
