@@ -62,7 +62,7 @@ class _Reader:
         own = row.get("session_id")
         session = own if isinstance(own, str) and own else self._given.default_session
         seconds, rule = iso_time(row.get("ts"))
-        known = row.get("sampling_kind") in _PURPOSES
+        known = text(row.get("sampling_kind")) in _PURPOSES
         payload, fields = _usage(row) if known else ({"operation": "usage", "record": row}, {})
         if known and own != session:
             fields["session_id"] = own
@@ -109,7 +109,7 @@ def _usage(row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         if type(row.get(key)) is int and row[key]:
             counts[key] = row[key]
             placed.add(key)
-    payload = usage(purpose=_PURPOSES[row["sampling_kind"]], **counts)
+    payload = usage(purpose=_PURPOSES[text(row["sampling_kind"])], **counts)
     if zeros:
         payload["reported_default"] = sorted(zeros)
     stamp = row.get("ts")
