@@ -45,13 +45,20 @@ def apply(
     Raises `WorldError` TE501 when the store stays busy.
     """
     todo = [planned for planned in plan.sources if planned.action == "import"]
-    if todo:
+    rest = [planned for planned in plan.sources if planned.action != "import"]
+    while todo:
+        failed: set[str] = set()
         with opening.open_writer(store) as connection:
             for group in _groups(todo):
                 with opening.transaction(connection), _without_collector():
                     receipts = _group(connection, group, sensitive_fields, observer)
+                failed |= {receipt.sha256 or "" for receipt in receipts if receipt.status == "failed"}
                 yield from receipts
-    yield from (planned.receipt() for planned in plan.sources if planned.action != "import")
+        # What was left out as the same bytes as a source that then failed is a source of its own.
+        twins = [one for one in rest if one.action == "unchanged" and one.given.sha256 in failed]
+        rest = [one for one in rest if one not in twins]
+        todo = [replace(one, action="import", reason=None) for one in twins]
+    yield from (planned.receipt() for planned in rest)
 
 
 @contextmanager

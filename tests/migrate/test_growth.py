@@ -140,6 +140,24 @@ def test_the_same_bytes_under_other_names(tmp_path: Path) -> None:
     assert (again.status, again.reason) == ("unchanged", "recorded under session b")
 
 
+def test_a_copy_stands_in_for_a_source_that_fails(tmp_path: Path) -> None:
+    store = tmp_path / "sessions.db"
+    sources = [
+        pipeline.write_lines(tmp_path / f"{name}.jsonl", pipeline.dialogue("s1", "a")) for name in "abc"
+    ]
+    planned = plan(sources, store)
+    assert [one.action for one in planned.sources] == ["import", "unchanged", "unchanged"]
+    rewrite(sources[0])
+    receipts = list(apply(planned, store))
+    assert [one.source for one in receipts] == [str(source) for source in sources]
+    assert [(one.status, one.code) for one in receipts] == [
+        ("failed", "TE207"),
+        ("imported", None),
+        ("unchanged", None),
+    ]
+    assert len(pipeline.rows(store)) == 3
+
+
 @pytest.mark.parametrize("first", [None, "given", "s1"])
 def test_an_explicit_session_id_must_be_the_recorded_one(first: str | None, tmp_path: Path) -> None:
     store = tmp_path / "sessions.db"
