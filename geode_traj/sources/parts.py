@@ -96,7 +96,10 @@ def _held(source: Parts, path: Path, session: str, stat: tuple[int, int, int]) -
 
 
 def opening(probe: Probe) -> Any:
-    """Return the JSON value that a file is, as far as its head tells; None for anything else."""
+    """Return the JSON value that a file begins with, as far as its head tells; None for anything else.
+
+    A file that was cut short is recognised by it too: reading it then says what is wrong.
+    """
     if probe.head[:3].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b""):
         return None
     return _opening(probe.head)
@@ -108,7 +111,7 @@ def _opening(head: bytes) -> Any:
     mended = _SURROGATE.sub(rb"\\u003f", data.decode("utf-8", "replace").encode())
     for text in (data, mended):
         with suppress(ValueError):
-            return jiter.from_json(text, partial_mode="on" if len(head) == HEAD_BYTES else False)
+            return jiter.from_json(text, partial_mode=True)
     return None
 
 

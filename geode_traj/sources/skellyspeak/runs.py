@@ -12,6 +12,7 @@ from typing import Any, Final
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import sha256_bytes
 from geode_traj.codec.reading import Tolerated
+from geode_traj.contract import times
 from geode_traj.model.event import Event, Item, Loss, Session
 from geode_traj.sources import values
 from geode_traj.sources.base import Input
@@ -64,14 +65,14 @@ def run_parts(document: Tolerated, pointer: str, listed: list[Any], session: str
             opened.setdefault(session_id, []).append(run)
     for session_id, runs in opened.items():
         yield _opening(session_id, runs, first.get(session_id))
-    times = _times(listed, named)
+    starts = _times(listed, named)
     for index, read in enumerate(inside(document, pointer, listed)):
         session_id, run = named[index], read.value
         if not isinstance(run, dict):
             yield damaged(index, run, session_id)
             continue
         sha256 = sha256_bytes(dumps(run))
-        made = Run(read, index + 1, session_id, sha256, *times[index])
+        made = Run(read, index + 1, session_id, sha256, *starts[index])
         status = run.get("application_status", NOT_REPORTED)
         rank = index * 4 + (_PROGRESS.get(status, _LAST) if isinstance(status, str) else _LAST)
         yield Part(_key(session_id, run, sha256), sha256, 1, first.get(session_id), rank, made.items)
@@ -132,7 +133,8 @@ def _opening(session_id: str, runs: list[dict[str, Any]], first: float | None) -
             n=1,
         )
 
-    return Part(session_id, sha256, 0, first, -1, items)
+    # Taken before any run of any file: another one may bring an earlier run of the session.
+    return Part(session_id, sha256, 0, None if first is None else times.FIRST, -1, items)
 
 
 def envelope_part(

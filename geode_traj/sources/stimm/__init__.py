@@ -82,7 +82,7 @@ class Stimm(FileSource):
                 if line.data.startswith(b"\0"):
                     yield Loss("nul_block")
                 yield from reader.event(line.number, read)
-            elif MARKER in line.data and (is_broken(line.data) or not line.ended):
+            elif is_broken(line.data, torn=not line.ended):
                 reason = "not_json" if line.ended else "torn_tail"
                 yield _damaged(line, sha256_bytes(line.data), reason)
             else:

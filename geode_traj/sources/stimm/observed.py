@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -11,7 +12,8 @@ from geode_traj.codec.reading import Tolerated, pointer_join, tolerant
 MARKER: Final = b"OBS_JSON "
 COMPONENT: Final = "conversation_supervisor"
 _COLOUR_ENDS: Final = (b"\x1b[0m", b"\x1b[m")
-_OURS: Final = re.compile(rb'\s*\{\s*\\*"component\\*"\s*:\s*\\*"conversation_supervisor\\*"')
+_BEGINNING: Final = b'{"component":"conversation_supervisor"'
+_ENOUGH: Final = 256
 _MENDED: Final = re.compile(r"\\x[0-9a-f]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 # A log of JSON objects may itself be wrapped into one (a container's log), hardly ever more.
 _WRAPPED: Final = 3
@@ -36,10 +38,27 @@ def observed(data: bytes, level: int = 0) -> Tolerated | None:
     return read if isinstance(read.value, dict) and read.value.get("component") == COMPONENT else None
 
 
-def is_broken(data: bytes) -> bool:
-    """Tell whether what stands behind the marker began as an object of the supervisor."""
+def is_broken(data: bytes, *, torn: bool) -> bool:
+    """Tell whether a line that gave nothing was to be one of the supervisor's, and is damaged.
+
+    What stands whole behind the marker and is only followed by more, or whole in a host's text, is somebody's
+    quotation. Of a line that is `torn` (the file's last, without its end) little need be there.
+    """
     at = data.find(MARKER)
-    return at >= 0 and _OURS.match(data, at + len(MARKER)) is not None
+    if at < 0:
+        return False
+    rest = data[at + len(MARKER) :]
+    begun = rest[:_ENOUGH].translate(None, b"\\ \t")
+    if not begun.startswith(_BEGINNING) and not (torn and _BEGINNING.startswith(begun)):
+        return False
+    start = data.find(b"{", 0, at)
+    if start >= 0 and _read(data[start:].strip()) is not None:
+        return False
+    try:
+        json.JSONDecoder().raw_decode(rest.decode("utf-8", "replace").lstrip())
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _read(data: bytes) -> Tolerated | None:
