@@ -15,8 +15,8 @@ from typing import Any, Final
 from geode_traj.scan import fields
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.leaves import escape
-from geode_traj.scan.matching import Span, uncovered
-from geode_traj.scan.redact import HOME_NAME, UNNUMBERED, Number, Redaction, Redactor, placeholder
+from geode_traj.scan.matching import HOME_NAME, Span, uncovered
+from geode_traj.scan.redact import UNNUMBERED, Number, Redaction, Redactor, placeholder
 from geode_traj.scan.rules import Ruleset
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
