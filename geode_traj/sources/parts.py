@@ -27,6 +27,7 @@ from geode_traj.model.event import Damaged, Item
 from geode_traj.sources.base import HEAD_BYTES, Input, Probe, Source, Unit
 from geode_traj.sources.document import load
 
+_TOO_DEEP: Final = re.compile(r"recursion limit exceeded at line (\d+) column (\d+)")
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
@@ -110,8 +111,15 @@ def _opening(head: bytes) -> Any:
     data = head.removeprefix(b"\xef\xbb\xbf")
     mended = _SURROGATE.sub(rb"\\u003f", data.decode("utf-8", "replace").encode())
     for text in (data, mended):
-        with suppress(ValueError):
+        try:
             return jiter.from_json(text, partial_mode=True)
+        except ValueError as error:
+            deep = _TOO_DEEP.match(str(error))
+            if deep:  # what stands before it tells the format, whose reading then refuses the depth
+                lines = text.split(b"\n", int(deep[1]))[: int(deep[1])]
+                lines[-1] = lines[-1][: int(deep[2]) - 1]
+                with suppress(ValueError):
+                    return jiter.from_json(b"\n".join(lines), partial_mode=True)
     return None
 
 

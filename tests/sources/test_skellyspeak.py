@@ -230,3 +230,12 @@ def test_a_long_archive_is_recognised_whatever_the_order_of_its_keys(tmp_path: P
         assert {one.format for one in receipts} == {"skellyspeak-archive"}
         assert sum(one.converted for one in receipts) == 200
         assert {row.session_generation for row in pipeline.rows(tmp_path / f"{keys[0]}.db")} == {1}
+
+
+@pytest.mark.parametrize("layout", [None, 1])
+def test_a_value_nested_without_end_is_refused_by_name(tmp_path: Path, layout: int | None) -> None:
+    path = archive(tmp_path, run(1, output="DEEP"))
+    text = json.dumps(json.loads(path.read_bytes()), indent=layout)
+    path.write_text(text.replace('"DEEP"', '{"a":' * 3000 + "1" + "}" * 3000))
+    (receipt,) = pipeline.migrate(tmp_path / "store.db", path)
+    assert (receipt.format, receipt.status, receipt.code) == ("skellyspeak-archive", "failed", "TE204")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geode_traj.codec.jsonl import MAX_LINE
 from geode_traj.sources.stimm.instances import COMPLETED, STARTED, Instances
 from geode_traj.sources.stimm.observed import observed
 from tests.migrate import pipeline
@@ -94,6 +95,15 @@ def test_a_long_log_without_a_supervisor_is_no_format(tmp_path: Path) -> None:
     path.write_text(("DEBUG demo OBS_JSON is not at work here\n") * 20_000)
     (receipt,) = pipeline.migrate(tmp_path / "store.db", path)
     assert receipt.code == "TE205"
+
+
+def test_a_line_without_end_hides_no_other(tmp_path: Path) -> None:
+    store, path = tmp_path / "store.db", tmp_path / "worker.log"
+    path.write_text(
+        line(event("inference_started", 1)) + "x" * (MAX_LINE + 1) + "\n" + line(event("no_action", 1))
+    )
+    (receipt,) = pipeline.migrate(store, path)
+    assert (receipt.converted, [one["reason"] for one in receipt.damaged]) == (2, ["line_too_long"])
 
 
 @pytest.mark.parametrize("depth", range(5))
