@@ -181,10 +181,10 @@ def test_one_depth_for_every_leaf(leaf: bytes) -> None:
     ids=["open", "every-mark", "bad-bytes", "surrogates", "many", "digits", "deep", "repeats"],
 )
 def test_hostile_lines_take_linear_time(data: bytes) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with suppress(ValueError, RecursionError):
         tolerant(data)
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
 
 
 def test_big_integers_stay_exact() -> None:
@@ -196,8 +196,8 @@ def test_big_integers_stay_exact() -> None:
 def test_a_long_key_costs_nothing_for_each_item_below_it() -> None:
     def seconds(key: int) -> float:
         data = b'{"%s":[NaN%s]}' % (b"k" * key, b",1" * 40_000)
-        start = time.perf_counter()
+        start = time.process_time()
         assert tolerant(data).nonfinite == [f"/{'k' * key}/0"]
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert min(seconds(1_000_000) for _ in range(2)) < 5 * min(seconds(2) for _ in range(2)) + 0.05
