@@ -7,6 +7,9 @@ a pointer for each item of a list costs the length of the keys above it each tim
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
+
+MAX_SHOWN: Final = 1000
 
 Step = str | int
 Trail = tuple["Trail", Step] | None
@@ -36,6 +39,12 @@ def split(pointer: str) -> list[str]:
 def of(trail: Trail) -> str:
     """Return the pointer of a trail."""
     return join(reversed(list(_upward(trail))))
+
+
+def shown(trail: Trail) -> str:
+    """Return the pointer of a trail for a person to read: cut to `MAX_SHOWN` characters, with an ellipsis."""
+    whole = of(trail)
+    return whole if len(whole) <= MAX_SHOWN else whole[: MAX_SHOWN - 1] + "…"
 
 
 def _upward(trail: Trail) -> Iterator[Step]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from geode_traj.codec.canonical import dumps
+from geode_traj.scan.engine import Scanner
+from geode_traj.scan.listed import Listed
 from geode_traj.scan.numbering import Numbering
 from geode_traj.scan.redact import Redactor
 
@@ -15,19 +17,30 @@ class Scrubber:
     """Redacts payloads, columns and damaged lines with the import profile, numbering values store-wide."""
 
     def __init__(self, numbering: Numbering, sensitive_fields: Iterable[str] = ()) -> None:
-        self._redactor = Redactor("import", numbering.number, sensitive_fields)
+        self._redactor = Redactor(Scanner("import", sensitive_fields), numbering.number)
         self.may_match = self._redactor.scanner.may_match
         """Tells quickly whether anything in canonical JSON could need redaction."""
 
     def payload(self, payload: dict[str, Any], counts: Counter[str]) -> dict[str, Any]:
-        """Return the redacted payload with its redactions listed in `_redactions`; count them by class."""
-        redacted, found = self._redactor.redact(payload)
+        """Return the redacted payload with its redactions listed in `_redactions`; count them by class.
+
+        What the payload lists already stays listed, where it stands now; what it lists and does not hold is
+        its own text, and comes first.
+        """
+        body, listed = payload, Listed()
+        if "_redactions" in payload:
+            given = payload["_redactions"]
+            body = {key: value for key, value in payload.items() if key != "_redactions"}
+            listed = Listed(body, given if isinstance(given, list) else [given])
+            if listed.rest:
+                body["_redactions"] = listed.rest
+        redacted, done = self._redactor.redact(body, listed)
+        found = [item for item in done if not item.earlier]
         if not found:
             return payload
-        earlier = redacted.get("_redactions")
-        listed = list(earlier) if isinstance(earlier, list) else []
         counts.update(item.cls for item in found)
-        return {**redacted, "_redactions": listed + [item.to_json() for item in found]}
+        others = redacted.pop("_redactions", [])
+        return {**redacted, "_redactions": [*others, *(item.to_json() for item in done)]}
 
     def text(self, text: str, counts: Counter[str]) -> str:
         """Return the redacted text of a column."""

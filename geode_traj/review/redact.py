@@ -24,12 +24,11 @@ from geode_traj.contract.issues import has_issue
 from geode_traj.contract.publish import Ids, Publication, seal
 from geode_traj.contract.quality import Quality
 from geode_traj.errors import DataError
-from geode_traj.review import statement
-from geode_traj.review.renumber import Renumberer
+from geode_traj.review import listing, statement
 from geode_traj.review.rescan import Engine, rescan
+from geode_traj.scan.engine import Scanner
 from geode_traj.scan.numbering import Numbering
-from geode_traj.scan.redact import Redaction
-from geode_traj.scan.rules import Ruleset
+from geode_traj.scan.redact import Redaction, Redactor
 from geode_traj.verify import verify_path
 
 _SESSION_PREFIX: Final = "geode-session-"
@@ -66,37 +65,28 @@ class Survey:
 class ReleaseRedactor:
     """Writes the published forms of the trajectories of one release.
 
-    `key` is private (32 bytes or more); `numbering` gives value numbers; `ruleset` defaults to the packaged
-    one; `engines` are asked about the result besides our own. `survey` all trajectories before one `write`.
+    `key` is private (32 bytes or more); `numbering` gives value numbers; `scanner` finds what the publish
+    profile looks for; `engines` are asked about the result besides. `survey` all trajectories before one
+    `write`.
     """
 
     def __init__(
         self,
         key: bytes,
         numbering: Numbering,
+        scanner: Scanner,
         *,
-        sensitive_keys: Iterable[str] = (),
-        ruleset: Ruleset | None = None,
         engines: Iterable[Engine] = (),
     ) -> None:
         self._ids = Ids()
         self._publication = Publication(key, self._ids)
-        self._redactor = Renumberer(numbering.number, sensitive_keys, ruleset=ruleset)
+        self._redactor = Redactor(scanner, numbering.number)
         self._engines = tuple(engines)
         self._private = lru_cache(maxsize=1 << 14)(self._is_private)
-
-    @property
-    def ruleset(self) -> Ruleset:
-        """The rules that decide what is found."""
-        return self._redactor.scanner.ruleset
 
     def file_name(self, name: str) -> str:
         """Return the name under which a trajectory may be published: its own, if nothing is found in it."""
         return f"trajectory-{self._publication.identifier(name)[:12]}.json" if self._private(name) else name
-
-    def salt(self, data: bytes) -> str:
-        """Return what to put beside private digests in a file whose own digest is published."""
-        return self._publication.salt(data)
 
     def survey(self, candidate: Path) -> Survey:
         """Learn what a candidate holds; raise `DataError` TE303 unless it verifies."""
@@ -154,7 +144,7 @@ class _Writing:
     """The second pass over one candidate."""
 
     def __init__(
-        self, survey: Survey, publication: Publication, redactor: Renumberer, report: Report | None
+        self, survey: Survey, publication: Publication, redactor: Redactor, report: Report | None
     ) -> None:
         self._survey = survey
         self._publication = publication
@@ -193,10 +183,9 @@ class _Writing:
     def _event(self, candidate: dict[str, Any]) -> bytes:
         event = self._publication.event(candidate)
         payload = event["payload"]
-        listed = payload.pop("_redactions", None)
-        payload, redactions = self._redactor.redact_again(payload, listed)
+        payload, redactions = self._redact(payload, payload.pop("_redactions", None))
         if redactions:
-            payload["_redactions"] = [self._redactor.entry(item) for item in redactions]
+            payload["_redactions"] = list(map(self._entry, redactions))
         seal(payload)
         event["payload"] = payload
         encoded = encode(event)
@@ -206,16 +195,23 @@ class _Writing:
         self._tell(redactions, event["ordinal"])
         return encoded
 
+    def _redact(self, value: dict[str, Any], entries: object) -> tuple[dict[str, Any], list[Redaction]]:
+        """Redact a payload or a head; what an import had redacted takes part in the release's numbers."""
+        return self._redactor.redact(value, listing.listed(value, entries), renumber=True)
+
+    def _entry(self, redaction: Redaction) -> dict[str, object]:
+        return listing.entry(redaction, self._redactor.scanner)
+
     def _tell(self, redactions: list[Redaction], ordinal: int | None) -> None:
         for item in redactions:
-            if item not in self._redactor.earlier:
+            if not item.earlier:
                 self._findings[item.cls] += 1
                 if self._report is not None:
-                    self._report({"ordinal": ordinal, **self._redactor.entry(item)})
+                    self._report({"ordinal": ordinal, **self._entry(item)})
 
     def _redact_head(self, members: dict[str, Any]) -> dict[str, Any]:
         listed = self._survey.head["privacy"].get("_redactions")
-        redacted, redactions = self._redactor.redact_again(self._publication.head(members), listed)
+        redacted, redactions = self._redact(self._publication.head(members), listed)
         self._around += redactions
         self._tell(redactions, None)
         return redacted
@@ -223,31 +219,13 @@ class _Writing:
     def _closing(self, after: dict[str, Any]) -> dict[str, Any]:
         """Return the members behind the events, with what they state counted anew."""
         after = self._redact_head({**after, **statement.kept(self._survey.head, self._survey.quality)})
-        around = [self._redactor.entry(item) for item in self._around]
+        around = list(map(self._entry, self._around))
         after["privacy"] = statement.privacy(after["privacy"], self._listed, around, self._omitted)
         after["integrity"] = statement.integrity(
             after["integrity"], after["privacy"], self._quality, self._listed
         )
         self._trajectory_id = after["trajectory_id"]
         return after
-
-
-def redact_trajectory(
-    candidate: Path,
-    out: Path,
-    *,
-    key: bytes,
-    numbering: Numbering | None = None,
-    sensitive_keys: Iterable[str] = (),
-    ruleset: Ruleset | None = None,
-    engines: Iterable[Engine] = (),
-    report: Report | None = None,
-) -> Redacted:
-    """Write the published form of one trajectory alone; see `ReleaseRedactor` and its `write`."""
-    release = ReleaseRedactor(
-        key, numbering or Numbering(key), sensitive_keys=sensitive_keys, ruleset=ruleset, engines=engines
-    )
-    return release.write(release.survey(candidate), out, report)
 
 
 def require_verified(path: Path, name: str) -> None:

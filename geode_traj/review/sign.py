@@ -11,37 +11,29 @@ One review folder becomes one release: its files share ids, value numbers and th
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from geode_traj import __version__
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import CHUNK, read_bounded, reading, sha256_file, sync_folder, write_new
+from geode_traj.contract import review_folder
 from geode_traj.contract.encoding import encode
-from geode_traj.contract.gates import count_hits
 from geode_traj.contract.publish import KEY_BYTES
 from geode_traj.contract.release import PrivacyReview, path_fault, privacy_review
 from geode_traj.contract.times import is_calendar, iso_seconds
 from geode_traj.errors import DataError, WorldError
 from geode_traj.review.redact import Redacted, ReleaseRedactor
-from geode_traj.review.rescan import Engine, refuse_found
+from geode_traj.review.rescan import Engine, refuse_words
+from geode_traj.scan.engine import Scanner
 from geode_traj.scan.numbering import Numbering
 from geode_traj.scan.rules import Ruleset
-
-CANDIDATE: Final = "candidate"
-REDACTED: Final = "redacted"
-FINDINGS: Final = "findings.jsonl"
-SIGNOFF: Final = "signoff.json"
-KEY: Final = "key"
-SCHEMA: Final = "geode-traj.signoff@1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +69,9 @@ class SignOff:
     salt: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return `signoff.json` (schema geode-traj.signoff@1); there is no policy file yet to bind.
-
-        A release names this file's digest. The file holds digests of candidates, so the salt makes sure that
-        its own digest confirms no guess at what they hold.
-        """
+        """Return `signoff.json` (schema geode-traj.signoff@1); there is no policy file yet to bind."""
         return {
-            "schema_id": SCHEMA,
+            "schema_id": review_folder.SCHEMA,
             "review": self.review.to_json(),
             "files": [file.to_json() for file in self.files],
             "findings_sha256": self.findings_sha256,
@@ -119,44 +107,37 @@ def sign(
     review's own words), TE310 (a file name or trajectory id stands twice), TE311 (no good key), TE314 (a
     review field out of bounds), `WorldError` TE104 (nothing given), TE201, TE601, TE602. Nothing is left.
     """
+    scanner = Scanner("publish", sensitive_keys, ruleset)
     review = _review(reviewer, method, scope, attestation, reviewed_at)
+    refuse_words(astuple(review), scanner)
     made = key is None and key_file is None
     secret = key if key is not None else read_key(key_file) if key_file else secrets.token_bytes(KEY_BYTES)
     if not trajectories:
         raise WorldError("TE104")
-    redactor = ReleaseRedactor(
-        secret, Numbering(secret), sensitive_keys=sensitive_keys, ruleset=ruleset, engines=engines
-    )
+    redactor = ReleaseRedactor(secret, Numbering(secret), scanner, engines=engines)
     with _new_folder(out) as folder:
         if made:
-            write_new(folder / KEY, [secret.hex().encode(), b"\n"], mode=0o600)
-        names = _copy(trajectories, folder / CANDIDATE, redactor)
+            write_new(folder / review_folder.KEY, [secret.hex().encode(), b"\n"], mode=0o600)
+        names = _copy(trajectories, folder / review_folder.CANDIDATE, redactor)
         files = _redact(names, folder, redactor)
-        rules = redactor.ruleset
-        findings = sha256_file(folder / FINDINGS)[0]
+        rules = scanner.ruleset
+        findings = sha256_file(folder / review_folder.FINDINGS)[0]
         signed = SignOff(out, review, files, findings, rules.name, rules.digest)
-        signed = replace(signed, salt=redactor.salt(dumps(signed.to_json())))
-        write_new(folder / SIGNOFF, [dumps(signed.to_json()), b"\n"])
+        signed = replace(signed, salt=review_folder.salt(signed.to_json(), secret))
+        write_new(folder / review_folder.SIGNOFF, [dumps(signed.to_json()), b"\n"])
     return signed
 
 
 def read_key(path: Path) -> bytes:
     """Return the private key in a file that a review made: hex digits; `DataError` TE311 if it is none."""
-    try:
-        return bytes.fromhex(read_bounded(path, 4096).decode("ascii").strip())
-    except ValueError:
-        raise DataError("TE311", why="it is not hex digits", place=path.name) from None
+    return review_folder.key_of(read_bounded(path, review_folder.MAX_KEY_FILE), place=path.name)
 
 
 def _review(reviewer: str, method: str, scope: str, attestation: str, reviewed_at: float) -> PrivacyReview:
     if not is_calendar(reviewed_at):
         raise DataError("TE314", what="reviewed_at", why="it is no time in the years 1 to 9999")
     fields = {"reviewer": reviewer, "method": method, "scope": scope, "attestation": attestation}
-    review = privacy_review({**fields, "reviewed_at": iso_seconds(reviewed_at)})
-    # Published word for word, in the manifest too: nothing in it is redacted, so nothing may need to be.
-    written = json.dumps(review.to_json(), ensure_ascii=False)
-    refuse_found(+(Counter(count_hits(written)) | Counter(count_hits("\n".join(astuple(review))))))
-    return review
+    return privacy_review({**fields, "reviewed_at": iso_seconds(reviewed_at)})
 
 
 @contextmanager
@@ -170,10 +151,10 @@ def _new_folder(out: Path) -> Iterator[Path]:
     except OSError as error:
         raise WorldError("TE602", path=out.name, why=error.strerror, place=str(out)) from None
     try:
-        for name in (CANDIDATE, REDACTED):
+        for name in (review_folder.CANDIDATE, review_folder.REDACTED):
             (folder / name).mkdir()
         yield folder
-        for name in (CANDIDATE, REDACTED, ""):
+        for name in (review_folder.CANDIDATE, review_folder.REDACTED, ""):
             sync_folder(folder / name)
         folder.rename(out)
         sync_folder(out.parent)
@@ -199,16 +180,16 @@ def _copy(trajectories: Sequence[Path], folder: Path, redactor: ReleaseRedactor)
 
 
 def _redact(names: list[str], folder: Path, redactor: ReleaseRedactor) -> tuple[SignedFile, ...]:
-    surveys = {name: redactor.survey(folder / CANDIDATE / name) for name in names}
+    surveys = {name: redactor.survey(folder / review_folder.CANDIDATE / name) for name in names}
     files = []
-    with (folder / FINDINGS).open("xb") as findings:
+    with (folder / review_folder.FINDINGS).open("xb") as findings:
         for name, survey in surveys.items():
 
             def report(entry: dict[str, object], path: str = name) -> None:
                 findings.write(encode({"path": path, **entry}) + b"\n")
 
-            redacted = redactor.write(survey, folder / REDACTED / name, report)
-            candidate_sha256, _ = sha256_file(folder / CANDIDATE / name)
+            redacted = redactor.write(survey, folder / review_folder.REDACTED / name, report)
+            candidate_sha256, _ = sha256_file(folder / review_folder.CANDIDATE / name)
             files.append(SignedFile(name, candidate_sha256, redacted))
         findings.flush()
         os.fsync(findings.fileno())

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from geode_traj.codec import pointer
+from geode_traj.codec.pointer import Trail
 from geode_traj.scan import fields
 from geode_traj.scan.engine import Scanner
-from geode_traj.scan.leaves import child_name, escape
+from geode_traj.scan.leaves import child_name
 from geode_traj.scan.matching import Span
 from geode_traj.scan.rules import Band
 
@@ -23,7 +25,8 @@ class ScanFinding:
     """One finding: the characters `span` of the leaf at `pointer`, in clear or in the decoding `view`.
 
     `span` is None where the value is no string. `value_number`: equal values of one report share it. A key
-    that holds a finding stands in `pointer` with the finding replaced; `in_key`: that key is the leaf.
+    that holds a finding stands in `pointer` with the finding replaced; `in_key`: that key is the leaf. A very
+    long pointer is cut.
     """
 
     rule: str
@@ -54,7 +57,7 @@ class ScanFinding:
 
 def scan_text(text: str, scanner: Scanner, number: Number, *, damaged: bool = False) -> list[ScanFinding]:
     """Return the findings in one text that is no JSON; see `scan_value`."""
-    return [_told(span, "", number) for span in scanner.find(text, damaged=damaged)]
+    return _told(scanner.find(text, damaged=damaged), None, number)
 
 
 def scan_value(value: Any, scanner: Scanner, number: Number) -> Iterator[ScanFinding]:
@@ -62,35 +65,48 @@ def scan_value(value: Any, scanner: Scanner, number: Number) -> Iterator[ScanFin
 
     `number` gives value numbers (`Numbering.number`, of a numbering that serves this report only). Iterative.
     """
-    stack: list[tuple[str, str, Any]] = [("", "", value)]
+    stack: list[tuple[Trail, str, Any]] = [(None, "", value)]
     while stack:
-        pointer, name, item = stack.pop()
+        trail, name, item = stack.pop()
         if isinstance(item, str):
-            yield from (_told(span, pointer, number) for span in scanner.find(item, name))
+            yield from _told(scanner.find(item, name), trail, number)
         elif isinstance(item, dict):
             members = []
             for key, child in item.items():
                 spans = scanner.find(key)
-                where = f"{pointer}/{escape(_shown(key, spans))}"
-                yield from (_told(span, where, number, in_key=True) for span in spans)
+                where = (trail, _shown(key, spans))
+                yield from _told(spans, where, number, in_key=True)
                 if not scanner.is_sensitive(key):
                     members.append((where, child_name(key, name), child))
                 elif not fields.already(child):
                     yield _sensitive(child, where, number)
             stack.extend(reversed(members))
         elif isinstance(item, list):
-            stack.extend((f"{pointer}/{i}", name, child) for i, child in reversed(list(enumerate(item))))
+            stack.extend(((trail, i), name, item[i]) for i in reversed(range(len(item))))
 
 
-def _told(span: Span, pointer: str, number: Number, *, in_key: bool = False) -> ScanFinding:
-    n = number(_ANY, span.value)
-    return ScanFinding(span.rule, span.cls, span.band, pointer, (span.start, span.end), n, span.view, in_key)
+def _told(spans: list[Span], trail: Trail, number: Number, *, in_key: bool = False) -> list[ScanFinding]:
+    where = pointer.shown(trail) if spans else ""
+    return [
+        ScanFinding(
+            span.rule,
+            span.cls,
+            span.band,
+            where,
+            (span.start, span.end),
+            number(_ANY, span.value),
+            span.view,
+            in_key,
+        )
+        for span in spans
+    ]
 
 
-def _sensitive(value: Any, pointer: str, number: Number) -> ScanFinding:
+def _sensitive(value: Any, trail: Trail, number: Number) -> ScanFinding:
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     span = (0, len(value)) if isinstance(value, str) else None
-    return ScanFinding("sensitive_key", "sensitive_field", "high", pointer, span, number(_ANY, text))
+    n = number(_ANY, text)
+    return ScanFinding("sensitive_key", "sensitive_field", "high", pointer.shown(trail), span, n)
 
 
 def _shown(key: str, spans: list[Span]) -> str:

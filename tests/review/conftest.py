@@ -8,6 +8,9 @@ import pytest
 
 from geode_traj.codec.framed import frame, join
 from geode_traj.contract.encoding import encode
+from geode_traj.review.redact import ReleaseRedactor
+from geode_traj.scan.engine import Scanner
+from geode_traj.scan.numbering import Numbering
 from tests.reference.quality import completeness, quality
 
 KEY = bytes(range(32))
@@ -19,6 +22,13 @@ def compact(value) -> bytes:
 
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def redact_trajectory(candidate, out, *, key, ruleset=None, sensitive_keys=(), report=None, engines=()):
+    """Write the published form of one trajectory alone."""
+    scanner = Scanner("publish", sensitive_keys, ruleset)
+    release = ReleaseRedactor(key, Numbering(key), scanner, engines=engines)
+    return release.write(release.survey(candidate), out, report)
 
 
 class Build:

@@ -10,9 +10,8 @@ import re
 import pytest
 
 from geode_traj.contract.ids import fit, foreign_event_id, legacy_event_id
-from geode_traj.review.redact import redact_trajectory
 from geode_traj.scan.rules import Rule, Ruleset, packaged
-from tests.review.conftest import compact, sha256
+from tests.review.conftest import compact, redact_trajectory, sha256
 
 SECRET = "40713" + "582"
 SPACE = [f"40713{n:03}" for n in range(1000)]

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geode_traj.errors import DataError, WorldError
-from geode_traj.review.redact import redact_trajectory
 from tests.reference.trajectory import check_trajectory
+from tests.review.conftest import redact_trajectory
 from tests.support.secrets import core, make
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import string
+from collections.abc import Iterator
 from functools import cache
 
 from hypothesis import strategies as st
 
 from geode_traj.scan.engine import Scanner
+from geode_traj.scan.leaves import child_name
 from geode_traj.scan.matching import Span
 from geode_traj.scan.rules import Profile, Rule, packaged
 
@@ -29,6 +31,19 @@ def find(text: str, profile: Profile) -> list[Span]:
 
 def may_match(encoded: bytes) -> bool:
     return scanner("import").may_match(encoded)
+
+
+def leaves(value: object, name: str = "") -> Iterator[tuple[str, str, bool]]:
+    """Every string with the name it goes by, and whether it is a key (which goes by none)."""
+    if isinstance(value, str):
+        yield name, value, False
+    elif isinstance(value, dict):
+        for key, child in value.items():
+            yield "", key, True
+            yield from leaves(child, child_name(key, name))
+    elif isinstance(value, list):
+        for child in value:
+            yield from leaves(child, name)
 
 
 def joined(parts: tuple[str, ...]) -> str:

@@ -70,9 +70,7 @@ def test_token_is_found_in_every_place(place: object, secret: str) -> None:
     value = place(secret)  # type: ignore[operator]
     assert may_match(dumps(value))
     found = [
-        text[s.start : s.end]
-        for name, text, _ in leaves(value)
-        for s in scanner("import").find(text, name)
+        text[s.start : s.end] for name, text, _ in leaves(value) for s in scanner("import").find(text, name)
     ]
     assert secret in found
 

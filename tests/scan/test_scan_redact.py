@@ -1,18 +1,21 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from planted import AWS, EVERY_PLACE, GITHUB, OPENAI, TEXTS, VALUES, WORDS, inside_json
+from planted import AWS, EVERY_PLACE, GITHUB, OPENAI, TEXTS, VALUES, WORDS, inside_json, leaves
 
 from geode_traj.codec.canonical import dumps
+from geode_traj.codec.pointer import MAX_SHOWN, split
 from geode_traj.contract.gates import find_hits
 from geode_traj.errors import DataError
+from geode_traj.scan.engine import Scanner
 from geode_traj.scan.fields import SENSITIVE
-from geode_traj.scan.leaves import leaves, name_of
+from geode_traj.scan.finding import scan_value
 from geode_traj.scan.matching import Span
 from geode_traj.scan.numbering import Numbering
 from geode_traj.scan.redact import Redaction, Redactor
@@ -23,12 +26,12 @@ GH1, GH2 = "[REDACTED:github_token:1]", "[REDACTED:github_token:2]"
 
 
 def redactor(profile: Profile = "import", *keys: str) -> Redactor:
-    return Redactor(profile, Numbering(b"k" * 32).number, keys)
+    return Redactor(Scanner(profile, keys), Numbering(b"k" * 32).number)
 
 
 def at(value: Any, redaction: Redaction) -> str:
     """The characters a redaction names in the redacted value."""
-    tokens = [token.replace("~1", "/").replace("~0", "~") for token in redaction.pointer.split("/")[1:]]
+    tokens = split(redaction.pointer)
     for token in tokens[:-1] if redaction.in_key else tokens:
         value = value[int(token)] if isinstance(value, list) else value[token]
     text = tokens[-1] if redaction.in_key else value
@@ -64,7 +67,7 @@ def test_numbers_follow_the_document_and_last() -> None:
     numbering = Numbering(b"k" * 32)
     other = GITHUB[:-1] + "Z"
     for _ in range(2):
-        engine = Redactor("import", numbering.number)
+        engine = Redactor(Scanner("import"), numbering.number)
         new, _ = engine.redact({"b": [f"{other} {GITHUB}", {"c": other}], "a": GITHUB})
         assert new == {"b": [f"{GH1} {GH2}", {"c": GH1}], "a": GH2}
         numbering = Numbering(b"k" * 32, numbering.rows())
@@ -160,16 +163,6 @@ def test_damaged_lines_lose_sensitive_fields(line: str) -> None:
     assert redactor().redact_text(new, damaged=True) == (new, [])
 
 
-def test_wanted_says_what_is_replaced() -> None:
-    def wanted(pointer: str, span: Span) -> bool:
-        return pointer != "/b" and span.cls == "github_token"
-
-    engine = Redactor("import", Numbering(b"k").number, wanted=wanted)
-    new, redactions = engine.redact({"a": f"{GITHUB} {AWS}", "b": GITHUB})
-    assert new == {"a": f"{GH1} {AWS}", "b": GITHUB}
-    assert len(redactions) == 1
-
-
 def test_what_cannot_be_removed_is_refused() -> None:
     engine = redactor()
     engine.scanner.find = (
@@ -191,6 +184,26 @@ def test_depth_is_no_matter() -> None:
     assert at(new, redaction) == GH1
 
 
+def test_a_long_key_costs_nothing_for_each_item_below_it() -> None:
+    value = {"k" * 40_000: ["x"] * 20_000 + [GITHUB]}
+    tracemalloc.start()
+    try:
+        _, (redaction,) = redactor().redact(value)
+        (finding,) = scan_value(value, Scanner("publish"), Numbering(b"k").number)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert redaction.pointer == f"/{'k' * 40_000}/20000"
+    assert len(finding.pointer) == MAX_SHOWN and finding.pointer.endswith("…")
+    assert peak < 40 << 20
+
+
+def test_pointers_told_have_a_bound() -> None:
+    with pytest.raises(DataError) as caught:
+        redactor().redact({"k" * (1 << 20): [GITHUB] * 20})
+    assert caught.value.code == "TE203"
+
+
 def members(value: Any) -> int:
     if isinstance(value, dict):
         return sum(1 if key.lower() in SENSITIVE else 1 + members(value[key]) for key in value)
@@ -206,8 +219,8 @@ def test_nothing_is_found_again(value: object, profile: Profile) -> None:
     for one in redactions:
         assert at(new, one).strip('"\\') in ("REDACTED", "<REDACTED>", f"[REDACTED:{one.cls}:{one.n}]")
     engine = redactor(profile)
-    for pointer, text, is_key in leaves(new):
-        assert engine.scanner.find(text, "" if is_key else name_of(pointer)) == []
+    for name, text, _ in leaves(new):
+        assert engine.scanner.find(text, name) == []
         assert profile == "import" or not find_hits(text)
     assert engine.redact(new) == (new, [])
 
