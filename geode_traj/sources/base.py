@@ -12,7 +12,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -26,6 +26,7 @@ from geode_traj.model.event import Item
 
 HEAD_BYTES: Final = 1 << 18
 TAIL_BYTES: Final = 1 << 16
+MAX_PROBED: Final = 64
 _GENERIC_STEMS: Final = frozenset({"dialogue", "transcript", "events"})
 
 
@@ -69,7 +70,7 @@ class Input:
         return file_text(self.path.stem)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Probe:
     """A look at a file for detection: its first and last bytes, JSON objects on its first lines, tables."""
 
@@ -84,23 +85,28 @@ class Probe:
         with sqlite_in.shared(self.path) as connection:
             return sqlite_in.tables(connection)
 
-    def objects(self, limit: int = 64) -> Iterator[dict[str, Any]]:
+    def objects(self, limit: int = MAX_PROBED) -> Iterator[dict[str, Any]]:
         """Yield JSON objects among the first lines of the head that hold something, damage left out."""
+        return iter([row for number, row in self._rows if number <= limit])
+
+    @cached_property
+    def _rows(self) -> list[tuple[int, dict[str, Any]]]:
+        """Objects and the number of their line, read once for all formats that ask."""
+        rows: list[tuple[int, dict[str, Any]]] = []
         seen = 0
         for part in self.head.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
             line = part.strip().lstrip(b"\0")
-            if not line:
-                continue
-            seen += 1
-            if seen > limit:
-                return
+            seen += bool(line)
+            if seen > MAX_PROBED:
+                break
             if line[:1] == b"{":
                 try:
                     value = tolerant(line).value
                 except (ValueError, RecursionError):
                     continue
                 if isinstance(value, dict):
-                    yield value
+                    rows.append((seen, value))
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +231,10 @@ def claim(folder: Path) -> Source | None:
 
 def detect(probe: Probe) -> Source:
     """Return the one format a file's content matches; raise `DataError` TE205 (none), TE206 (several)."""
-    matches = [source for source in all_sources().values() if source.detect(probe)]
-    matches = [source for source in matches if not source.embedded] or matches
+    known = all_sources().values()
+    # A format embedded in others' files may have to look at all of a file: only where no other knows it.
+    matches = [source for source in known if not source.embedded and source.detect(probe)]
+    matches = matches or [source for source in known if source.embedded and source.detect(probe)]
     if not matches:
         raise DataError("TE205")
     if len(matches) > 1:
