@@ -14,8 +14,8 @@ private bytes is made again under a private key, each use of the key in a domain
   `source_payload_hash`, at any depth, become 64 keyed hex digits; so does the digest of a
   `hook-events-sha256:` reference, with the `sha256` beside it. Equal digests stay equal: links between
   events hold.
-- the digest that ends a column cut to its bound (record contract §3), or names a reference that had no
-  name (§7).
+- the digest that ends an id or another column cut to its bound (record contract §3), wherever that text
+  stands, in an event, in the head or inside a text; and the one that names a reference without a name (§7).
 - `source_payload_hash` itself becomes an honest digest of the published payload: see `seal`.
 
 Gone are `_blobs`, all of `_legacy` but event and line_number, and the sizes of bodies that are not there:
@@ -64,7 +64,8 @@ _CUT_BOUNDS: Final = {
     "root_turn_id": _TURN_BOUND,
     "_native_turn_id": _TURN_BOUND,
 }
-_CUT: Final = re.compile(r":([0-9a-f]{16})\Z")
+_CUT: Final = re.compile(r":([0-9a-f]{16})")
+_CUT_TAIL: Final = 17
 _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _IS_UUID: Final = re.compile(_UUID)
 _IS_HEX: Final = re.compile(r"[0-9a-f]{32,64}")
@@ -88,10 +89,25 @@ class Ids:
     def __init__(self) -> None:
         self._mapped: dict[str, bool] = {}
         self._hidden: set[str] = set()
+        self._cut: set[str] = set()
+        self._cut_lengths: tuple[int, ...] = ()
 
     def see(self, event: dict[str, Any]) -> None:
-        """Note an exported event's id and source."""
+        """Note an exported event's id and source, and what of it was cut."""
         self._mapped[event["event_id"]] = event["payload"].get("source") != RUNTIME
+        for name in _CUT_BOUNDS:
+            self.column(name, event.get(name))
+            self.column(name, event["payload"].get(name))
+
+    def column(self, name: str, value: object) -> None:
+        """Note the value of a column, if it was cut to its bound: then a digest ends it."""
+        if (
+            isinstance(value, str)
+            and len(value) == _CUT_BOUNDS[name]
+            and _CUT.match(value, len(value) - _CUT_TAIL)
+        ):
+            self._cut.add(value)
+            self._cut_lengths = tuple(sorted({*self._cut_lengths, len(value)}))
 
     def hide(self, identifier: str) -> None:
         """Note an id that must not be shown: something private was found in it."""
@@ -100,6 +116,10 @@ class Ids:
     def maps(self, event_id: str, *, unseen: bool = False) -> bool:
         """Tell whether an event id is mapped; `unseen` is the answer for an id that no event has."""
         return self._mapped.get(event_id, unseen)
+
+    def cut_at(self, text: str, end: int) -> bool:
+        """Tell whether what was cut stands in a text, its digest ending at `end`."""
+        return any(text[max(end - length, 0) : end] in self._cut for length in self._cut_lengths)
 
     def hides(self, identifier: str) -> bool:
         """Tell whether an id must not be shown."""
@@ -123,7 +143,7 @@ class Publication:
         """Return an exported event as published; its payload still needs `seal`, after all other changes."""
         out: dict[str, Any] = {}
         for name, value in event.items():
-            out[name] = self._cut(name, self._text(value)) if isinstance(value, str) else value
+            out[name] = self._text(value) if isinstance(value, str) else value
         if self._ids.maps(event["event_id"], unseen=True):
             out["event_id"] = self.event_id(event["event_id"])
         out["payload"] = self._payload(event["payload"])
@@ -159,8 +179,6 @@ class Publication:
 
     def _payload(self, payload: dict[str, Any]) -> dict[str, Any]:
         out = self._object({key: value for key, value in payload.items() if key != "_blobs"})
-        for name in _CUT_BOUNDS.keys() & out.keys():
-            out[name] = self._cut(name, out[name])
         legacy = out.get("_legacy")
         if isinstance(legacy, dict):
             out["_legacy"] = {key: legacy[key] for key in _LEGACY_KEPT if key in legacy}
@@ -206,7 +224,7 @@ class Publication:
         named = _OF_SESSION.fullmatch(text)
         if named and self._ids.hides(named[2]):
             return named[1] + self.identifier(named[2]) + (named[3] or "")
-        return _IN_TEXT.sub(self._token, text)
+        return _IN_TEXT.sub(self._token, _CUT.sub(self._cut, text))
 
     def _token(self, found: re.Match[str]) -> str:
         token = found[0]
@@ -214,11 +232,10 @@ class Publication:
             return HOOK_REFERENCE + self.digest(token.removeprefix(HOOK_REFERENCE))
         return self.event_id(token) if self._ids.maps(token) else token
 
-    def _cut(self, name: str, value: Any) -> Any:
-        """Make the digest anew that ends a column which was cut to its bound."""
-        if not isinstance(value, str) or len(value) != _CUT_BOUNDS.get(name):
-            return value
-        return _CUT.sub(lambda found: ":" + self._mac("cut", found[1])[:16], value)
+    def _cut(self, found: re.Match[str]) -> str:
+        if not self._ids.cut_at(found.string, found.end()):
+            return found[0]
+        return ":" + self._mac("cut", found[1])[:16]
 
 
 def seal(payload: dict[str, Any]) -> None:

@@ -135,9 +135,12 @@ class ReleaseRedactor:
         session = trajectory_id.removeprefix(_SESSION_PREFIX)
         self._hide((session if self._private(session) else trajectory_id,))
         source = head["source"]
-        self._hide((source["session"], source.get("run"), *(source.get("parents") or ())))
+        sessions = [source["session"], source.get("run"), *(source.get("parents") or ())]
         for name in ("runtime_event_refs", "evidence_refs"):
-            self._hide(reference.get("session_id") for reference in head.get(name, ()))
+            sessions += (reference.get("session_id") for reference in head.get(name, ()))
+        self._hide(sessions)
+        for named in sessions:
+            self._ids.column("session_id", named)
 
 
 class _Writing:

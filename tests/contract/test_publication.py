@@ -149,6 +149,26 @@ def test_digests_at_the_end_of_cut_columns_are_made_anew():
     assert two["payload"]["model"] == "x:" + "0" * 16  # shorter than the bound: nothing was cut
 
 
+def test_a_cut_id_is_made_anew_once_and_everywhere():
+    session = fit("s" * 300, 256)
+    given = event("e", {"content": f"in {session}, see {session}0", session: [session]}, session_id=session)
+    ids = Ids()
+    ids.see(given)
+    ids.column("session_id", fit("p" * 300, 256))
+    publication = Publication(KEY, ids)
+    new = publication.event(given)["session_id"]
+    assert new != session and new[:-16] == session[:-16] and len(new) == 256
+    head = {
+        "trajectory_id": f"geode-session-{session}",
+        "source": {"session": session, "run": session, "parents": [fit("p" * 300, 256)]},
+        "evidence_refs": [{"session_id": session}],
+        "integrity": {"scope_incompleteness": [f"session {session} has no terminal event"]},
+    }
+    text = json.dumps([publication.event(given), publication.head(head)])
+    assert session[-16:] not in text and fit("p" * 300, 256)[-16:] not in text
+    assert text.count(new) == 10
+
+
 def test_hidden_ids_change_in_the_texts_made_of_them():
     ids = Ids()
     ids.hide("secret session")

@@ -46,6 +46,10 @@ def status(number):
     return fit(f"failed for an unknown reason for member no. {number}", 32)
 
 
+def session(number):
+    return fit("run " * 64 + f"member no. {number}", 256)
+
+
 def hooks(number):
     return f"hook-events-sha256:{body_sha256(number)}"
 
@@ -64,6 +68,7 @@ CHANNELS = {
     "source digest": (line_sha256, {"_legacy": {"event": "user_message", "source_digest": None}}),
     "blob": (body_sha256, {"_blobs": [{"pointer": "", "sha256": None}]}),
     "cut column": (lambda n: status(n)[-16:], "status"),
+    "cut session": (lambda n: session(n)[-16:], "session"),
     "hook events": (body_sha256, "hooks"),
     "legacy reference": (lambda n: body_sha256(n)[:16], "legacy"),
 }
@@ -89,6 +94,17 @@ def export(build, channel, number):
         message["payload"]["parent_event_id"] = found
     elif place == "source_payload_hash":
         assert message["payload"]["source_payload_hash"] == found
+    elif place == "session":
+        message["session_id"] = session(number)
+        head = {
+            "trajectory_id": f"geode-session-{session(number)}",
+            "source": {
+                "harness": "geode",
+                "run": session(number),
+                "session": session(number),
+                "parents": None,
+            },
+        }
     elif place == "status":
         message["payload"]["status"] = status(number)
     elif isinstance(place, dict):
