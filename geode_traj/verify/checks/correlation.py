@@ -37,7 +37,7 @@ def derived_ids(facts: Facts) -> Iterator[Hit]:
     """Some ids were not in the source but derived while exporting, and are marked so."""
     if facts.derived_ids:
         named = {rule: count for rule, count in facts.derived.items() if rule in ID_RULES}
-        other = facts.derived.total() - sum(named.values())
+        other = max(0, facts.derived_ids - sum(named.values()))
         told = sorted({**named, "other": other}.items())  # a rule's name is text of the file, but for ours
         rules = ", ".join(f"{rule} {count}" for rule, count in told if count)
         yield Hit(f"{facts.derived_ids} derived id(s): {rules}")
