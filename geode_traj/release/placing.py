@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,7 @@ from typing import Final
 from geode_traj.codec.files import sync_folder
 from geode_traj.errors import WorldError
 
+_STAGING: Final = ".staging-"
 _AT_FDCWD: Final = -100
 _NOREPLACE: Final = 1  # renameat2(2)
 _EXCL: Final = 4  # renamex_np(2) of macOS
@@ -28,20 +29,40 @@ _TAKEN: Final = {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}
 def staging(parent: Path) -> Iterator[Path]:
     """Make a hidden folder in `parent`, itself made where missing; both go again, what was placed apart.
 
-    Raises `WorldError` TE602 where the disk refuses, for whatever the caller does inside too.
+    Its lock is held as long as it is in use: a folder that nobody locks is what a killed process left, and
+    goes. Raises `WorldError` TE602 where the disk refuses, for whatever the caller does inside too.
     """
     made = [folder for folder in (parent, *parent.parents) if not folder.exists()]
-    folder = parent / f".staging-{secrets.token_hex(8)}"
-    with disk(parent):
+    folder = parent / f"{_STAGING}{secrets.token_hex(8)}"
+    with disk(parent), ExitStack() as held:
         try:
-            parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir()
+            with locked(parent):  # nobody looks for stale folders while this one has no lock yet
+                _discard_stale(parent)
+                folder.mkdir()
+                held.enter_context(_held(folder))
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             for empty in made:
                 with suppress(OSError):
                     empty.rmdir()
+
+
+def _discard_stale(parent: Path) -> None:
+    for path in parent.glob(f"{_STAGING}*"):
+        with suppress(OSError), _held(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder that is there; `OSError` where another process holds it."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
