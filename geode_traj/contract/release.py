@@ -34,6 +34,8 @@ REVIEW_BOUNDS: Final = {
 _MAX_PART: Final = 64
 _KEPT: Final = 51
 _OUTSIDE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,159}")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def bounded(what: str, text: str, limit: int) -> str:
@@ -62,6 +64,11 @@ def release_name(source: str, scope: str, published_at: str, manifest_sha256: st
     return "-".join((name_part(source), name_part(scope), stamp, manifest_sha256[:12]))
 
 
+def is_release_name(text: str) -> bool:
+    """Tell whether a release folder can have this name, by its letters and its length."""
+    return _NAME.fullmatch(text) is not None and text.strip(".") != ""
+
+
 def file_names(trajectory_ids: Iterable[str]) -> dict[str, str]:
     """Return a file name for each id: its slug in lower case, made unique where two ids give the same.
 
@@ -88,6 +95,8 @@ def _tag(trajectory_id: str) -> str:
 
 def path_fault(path: str) -> str | None:
     """Say why a path cannot be a trajectory file's in a manifest, None where it can."""
+    if _CONTROL.search(path):
+        return "it holds a control character"
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or str(pure) != path:
         return "it is not a plain relative path"

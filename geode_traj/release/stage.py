@@ -8,17 +8,19 @@ again under its final name; any failure leaves nothing. The same inputs and time
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from geode_traj import __version__
 from geode_traj.codec.files import sha256_bytes, sha256_file
 from geode_traj.codec.text import clip
 from geode_traj.contract.encoding import encode
 from geode_traj.contract.gates import count_hits
-from geode_traj.contract.release import PrivacyReview, file_names
+from geode_traj.contract.release import PrivacyReview, file_names, is_release_name
 from geode_traj.errors import DataError, WorldError
 from geode_traj.release import layout
 from geode_traj.release.admit import Candidate, admit, candidates
@@ -27,7 +29,11 @@ from geode_traj.release.geode_folder import GeodeFolder, refuse_hits, terms, wri
 from geode_traj.release.placing import place_verified, staging
 from geode_traj.release.readme import readme
 from geode_traj.release.reviewed import Reviewed, read_review
+from geode_traj.scan.engine import Scanner
+from geode_traj.scan.rules import Ruleset
 from geode_traj.verify import verify_path
+
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def by_name(files: Iterable[Path]) -> dict[str, Path]:
@@ -95,18 +101,21 @@ def stage(
     allow_replay_incomplete: bool = False,
     require_native_ids: bool = False,
     chain: Chain = Chain(),
+    ruleset: Ruleset | None = None,
     out: Path,
 ) -> Path:
     """Stage a release from a signed-off review folder and return its path, `out/<release-id>`.
 
-    `files`, where given, must be all of the review's trajectories. Raises `DataError`: TE306 and TE307 where
-    the review does not cover what would be published, TE303 to TE314 where another gate refuses; `WorldError`
-    TE601 where the release exists.
+    `files`, where given, must be all of the review's trajectories. `ruleset`, the packaged one by default,
+    must be what the review was made with, and is what the release's own words are scanned for. Raises
+    `DataError`: TE306 and TE307 where the review does not cover what would be published, TE303 to TE314 where
+    another gate refuses; `WorldError` TE101 for a chain or a superseded release that cannot be, TE601 where
+    the release exists.
     """
-    if (chain.sequence == 1) != (chain.previous is None) or chain.sequence < 1:
-        why = "the first release is number 1 and has no previous one, each later one has"
-        raise WorldError("TE101", what="the sequence", why=why)
-    reviewed = read_review(review_dir, scope, files)
+    _refuse_odd(chain, supersedes)
+    scanner = Scanner("publish", ruleset=ruleset)
+    reviewed = read_review(review_dir, scope, files, ruleset=scanner.ruleset)
+    _refuse_words(scanner, source=source, supersedes=supersedes, **asdict(reviewed.review))
     said = terms(
         source,
         scope,
@@ -130,6 +139,23 @@ def stage(
         root = _write_release(folder / "whole", geode, reviewed, chain)
         place_verified(root, target, _passes)
     return target
+
+
+def _refuse_odd(chain: Chain, supersedes: str | None) -> None:
+    """Raise `WorldError` TE101 for what no release can state of those before it."""
+    if (chain.sequence == 1) != (chain.previous is None) or chain.sequence < 1:
+        why = "the first release is number 1 and has no previous one, each later one has"
+        raise WorldError("TE101", what="the sequence", why=why)
+    if chain.previous is not None and not _SHA256.fullmatch(chain.previous):
+        raise WorldError("TE101", what="the previous digest", why="it is not 64 lower-case hex digits")
+    if supersedes is not None and not is_release_name(supersedes):
+        raise WorldError("TE101", what="the superseded release", why="it is no release's name")
+
+
+def _refuse_words(scanner: Scanner, **words: str | None) -> None:
+    """Raise `DataError` TE308 where anything is found in what is published word for word."""
+    found = {what: scanner.find(text or "") for what, text in words.items()}
+    refuse_hits({what: Counter(span.cls for span in spans) for what, spans in found.items()})
 
 
 def _signed_off(reviewed: Reviewed) -> list[Candidate]:

@@ -17,6 +17,7 @@ from geode_traj.codec.framed import frame, join
 from geode_traj.contract.encoding import encode
 from geode_traj.release import layout
 from geode_traj.release.stage import Chain, stage
+from geode_traj.scan.rules import packaged
 from tests.reference import geode
 
 SOURCE, SCOPE = "Example Lab", "demo runs"
@@ -125,8 +126,8 @@ def review_folder(folder: Path, docs: list[dict], scope: str = SCOPE) -> Path:
         "files": files,
         "findings_sha256": sha256_bytes(b""),
         "policy_sha256": None,
-        "ruleset": "1",
-        "ruleset_sha256": "1" * 64,
+        "ruleset": packaged().name,
+        "ruleset_sha256": packaged().digest,
         "tool": {"name": "geode-traj", "version": "0.1.0"},
     }
     (folder / "signoff.json").write_bytes(encode(signoff))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,11 +13,15 @@ from release_forge import PUBLISHED, SCOPE, SOURCE, event, events, framed, revie
 from geode_traj.codec import schema
 from geode_traj.codec.files import sha256_bytes
 from geode_traj.contract.release import PrivacyReview, privacy_review
+from geode_traj.contract.review_folder import salt
 from geode_traj.errors import DataError, TrajError, WorldError
 from geode_traj.release import stage as stage_module
 from geode_traj.release.check.verdict import check, read_geode_release
+from geode_traj.release.placing import staging
 from geode_traj.release.stage import Chain, by_name, stage_geode
+from geode_traj.scan.rules import Ruleset, packaged
 from tests.reference import geode
+from tests.support.secrets import make
 
 AT = "@"
 DOCS = [trajectory("Alpha One"), trajectory("beta", events("안녕 ß"))]
@@ -121,7 +127,7 @@ GATES: list[tuple[str, list[dict], dict]] = [
     ("TE309", [with_artifact("0" * 64)], {}),
     ("TE310", [DOCS[0], trajectory("Alpha One", events("another"))], {}),
     ("TE308", [DOCS[0]], {"source": ADDRESS}),
-    ("TE308", [DOCS[0]], {"supersedes": ADDRESS}),
+    ("TE308", [DOCS[0]], {"supersedes": make("github_token")}),
     ("TE314", [DOCS[0]], {"source": " "}),
     ("TE314", [DOCS[0]], {"source": "x" * 129}),
     ("TE314", [DOCS[0]], {"source": "🙂"}),
@@ -177,11 +183,89 @@ def test_derived_ids_pass_unless_native_ones_are_required(tmp_path: Path) -> Non
     assert staged(review, tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("chain", [Chain(2), Chain(1, "0" * 64), Chain(0)])
-def test_a_sequence_begins_at_one(chain: Chain, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"chain": Chain(2)},
+        {"chain": Chain(1, "0" * 64)},
+        {"chain": Chain(0)},
+        {"chain": Chain(2, "abc")},
+        {"chain": Chain(2, "A" * 64)},
+        {"supersedes": ""},
+        {"supersedes": " "},
+        {"supersedes": "a/b"},
+        {"supersedes": ".."},
+        {"supersedes": "x" * 160},
+    ],
+)
+def test_what_stands_before_a_release_is_looked_at_first(more: dict, tmp_path: Path) -> None:
     with pytest.raises(WorldError) as caught:
-        staged(review_folder(tmp_path / "review", DOCS), tmp_path / "out", chain=chain)
+        staged(tmp_path / "no review", tmp_path / "out", **more)
     assert caught.value.code == "TE101"
+
+
+@pytest.mark.parametrize("key", ["reviewer", "method", "attestation"])
+def test_a_reviews_words_are_scanned_again(key: str, tmp_path: Path) -> None:
+    review = review_folder(tmp_path / "review", DOCS)
+    _signoff(lambda signoff: _reworded(signoff["review"], key, make("mac_address")))(review)
+    with pytest.raises(DataError) as caught:
+        staged(review, tmp_path / "out")
+    assert (caught.value.code, caught.value.message) == (
+        "TE308",
+        f"the scan still finds 1 hardware_address in {key}",
+    )
+    with pytest.raises(DataError) as caught:
+        staged(review_folder(tmp_path / "good", DOCS), tmp_path / "out", source=make("mac_address"))
+    assert caught.value.code == "TE308"
+
+
+def _reworded(record: dict, key: str, text: str) -> None:
+    record[key] = text
+    record["record_sha256"] = geode.record_sha256(record)
+
+
+def test_a_ruleset_that_lost_a_rule_voids_the_review(tmp_path: Path) -> None:
+    review = review_folder(tmp_path / "review", DOCS)
+    with pytest.raises(DataError) as caught:
+        staged(review, tmp_path / "out", ruleset=Ruleset(packaged().rules[1:]))
+    assert caught.value.code == "TE307"
+    assert "ruleset" in caught.value.message
+
+
+def test_a_salt_covers_the_whole_sign_off(tmp_path: Path) -> None:
+    review = review_folder(tmp_path / "review", DOCS)
+    key = bytes(range(32))
+    (review / "key").write_text(key.hex())
+    _signoff(lambda signoff: signoff.update(salt=salt(signoff, key)))(review)
+    assert staged(review, tmp_path / "out").exists()
+    _signoff(lambda signoff: signoff["tool"].update(version="0.0.1"))(review)
+    with pytest.raises(DataError) as caught:
+        staged(review, tmp_path / "again")
+    assert caught.value.code == "TE307"
+    (review / "key").write_text("zz")
+    with pytest.raises(DataError) as caught:
+        staged(review, tmp_path / "again")
+    assert caught.value.code == "TE311"
+
+
+def test_what_a_killed_staging_left_goes_and_what_is_in_use_stays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for name in (".staging-dead", ".staging-used"):
+        (out / name / "whole").mkdir(parents=True)
+    (out / ".staging-file").touch()
+    descriptor = os.open(out / ".staging-used", os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        root = staged(review_folder(tmp_path / "review", DOCS), out)
+    finally:
+        os.close(descriptor)
+    assert sorted(path.name for path in out.iterdir()) == [".staging-file", ".staging-used", root.name]
+
+
+def test_a_staging_is_locked_while_it_is_made(tmp_path: Path) -> None:
+    with staging(tmp_path / "out") as mine, staging(tmp_path / "out") as other:
+        assert mine.is_dir() and other.is_dir() and mine != other
+    assert not (tmp_path / "out").exists()
 
 
 def _signoff(change: Callable[[dict], object]) -> Callable[[Path], object]:
@@ -202,6 +286,8 @@ SIGNOFFS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "not JSON": ("TE306", lambda review: (review / "signoff.json").write_bytes(b"{")),
     "other shape": ("TE306", _signoff(lambda signoff: signoff.pop("ruleset"))),
     "file twice": ("TE306", _signoff(lambda signoff: signoff["files"].append(signoff["files"][0]))),
+    "not a name": ("TE306", _signoff(lambda signoff: signoff["files"][0].update(path="a\0.json"))),
+    "other rules": ("TE307", _signoff(lambda signoff: signoff.update(ruleset_sha256="1" * 64))),
     "leads outside": ("TE306", _signoff(lambda signoff: signoff["files"][0].update(path="../x.json"))),
     "unreviewed file": (
         "TE306",
@@ -316,7 +402,7 @@ def test_the_geode_verb_takes_any_name_and_layout_and_geodes_gates_alone(tmp_pat
     assert caught.value.code == "TE303"
 
 
-@pytest.mark.parametrize("path", ["../a.json", "/a.json", "a.txt", "manifest.json"])
+@pytest.mark.parametrize("path", ["../a.json", "/a.json", "a.txt", "manifest.json", "a\0.json", "a\n.json"])
 def test_paths_of_a_geode_release(path: str, tmp_path: Path) -> None:
     files = {path: put_geode(tmp_path / "in", {"a.json": DOCS[0]})["a.json"]}
     with pytest.raises(DataError) as caught:

@@ -39,6 +39,8 @@ def command() -> None:
 @click.option("--sequence", type=click.IntRange(min=1), default=1, show_default=True,
               help="This release's number among yours.")  # fmt: skip
 @click.option("--previous", metavar="SHA256", help="The previous release.json's digest.")
+@click.option("--require-reviewer-signature", is_flag=True,
+              help="The privacy-reviewer has to sign first, with another key.")  # fmt: skip
 def stage(
     files: tuple[Path, ...],
     reviewed: Path,
@@ -52,10 +54,12 @@ def stage(
     require_native_ids: bool,
     sequence: int,
     previous: str | None,
+    require_reviewer_signature: bool,
 ) -> int:
     """Make a release folder from a review folder, byte for byte what was signed off.
 
-    Every claim is recomputed and every gate asked; any refusal leaves nothing.
+    Every claim is recomputed and every gate asked; any refusal leaves nothing. The rules that the review was
+    made with must be those of now.
 
     Exit: 4 refused by a gate, 10 bytes changed, 12 the release exists.
     """
@@ -69,7 +73,7 @@ def stage(
         artifacts=dict(pairs(artifact, "--artifact")),
         allow_replay_incomplete=allow_replay_incomplete,
         require_native_ids=require_native_ids,
-        chain=staging.Chain(sequence, previous),
+        chain=staging.Chain(sequence, previous, require_reviewer_signature),
         out=out,
     )
     say(clip(str(path), 400))
@@ -129,7 +133,7 @@ def check(
     Reads only. Without --keyring, or when it does not know the signer, an intact release is said to be
     intact, never valid.
 
-    Exit: 6 intact, signer unknown; 10 invalid; 3 unreadable.
+    Exit: 4 a required signature is missing, 6 intact but the signer unknown, 10 invalid, 3 unreadable.
     """
     report, code = check_release.report(folder, _keyring(keyring), manifest_sha256)
     show_report(report, form, output)
