@@ -101,6 +101,26 @@ def test_large_trajectories_of_any_layout_are_read_once_and_whole(
     assert check(forge.root, keyring=keyring(KEY)).verdict == "valid"
 
 
+@pytest.mark.parametrize("name", ["x", "a b", "Ä", ".hidden"])
+def test_a_renamed_release_is_said_to_be_renamed_and_no_more(name: str, good: Forge, tmp_path: Path) -> None:
+    forge = good.copy(tmp_path)
+    release_id = forge.root.name
+    result = check(forge.root.rename(tmp_path / name), keyring=keyring(KEY))
+    assert [finding.code for finding in result.findings] == ["RL1112"]
+    assert (result.release_id, result.verdict) == (release_id, "invalid")
+
+
+@pytest.mark.parametrize("release_id", ["../x", "nowhere", "", 1, None])
+def test_a_release_that_says_it_is_another_is_looked_at_by_its_folders_name(
+    release_id: object, good: Forge, tmp_path: Path
+) -> None:
+    forge = good.copy(tmp_path)
+    forge.seal(lambda release: release.update(release_id=release_id))
+    result = check(forge.root.rename(tmp_path / "renamed"))
+    assert result.release_id == "renamed"
+    assert {"RL1003", "RL1008"} <= {finding.code for finding in result.findings}
+
+
 LINES = st.lists(
     st.sampled_from(
         [

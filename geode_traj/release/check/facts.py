@@ -62,8 +62,9 @@ class Signature:
 class Facts:
     """A release folder (or a bare GEODE one, whose `prefix` is "") as it was read.
 
-    `prefix` is the path of the GEODE folder with its last `/`, and `geode_name` that folder's name. `sums`
-    are the (sha256, path) lines of SHA256SUMS, None where it is not well formed.
+    `name` is the release's id, which the GEODE folder has as its name, `prefix` the path of that folder with
+    its last `/`; `folder` is the name under which the release was found. `sums` are the (sha256, path) lines
+    of SHA256SUMS, None where it is not well formed.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Facts:
     seen: dict[str, Seen]
     manifest: Json
     expected_manifest: str | None = None
+    folder: str = ""
     release: Json = field(default_factory=Json)
     sums: list[tuple[str, str]] | None = None
     sums_fault: str | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from geode_traj.attest import sshsig
 from geode_traj.attest.allowed_signers import Keyring
 from geode_traj.codec import reading, schema
 from geode_traj.contract.kinds import RELEASE as MANIFEST_SCHEMA
+from geode_traj.contract.release import is_release_name
 from geode_traj.errors import DataError, WorldError
 from geode_traj.release import layout
 from geode_traj.release.check import limits, tree
@@ -48,10 +50,12 @@ def folder(path: Path) -> Iterator[int]:
 def read_release(path: Path, keyring: Keyring | None, expected_manifest: str | None) -> Facts:
     """Read a release folder; `WorldError` TE201 where it cannot be opened."""
     real = path.resolve()
-    prefix = f"{layout.geode_folder(real.name)}/"
     with folder(real) as root:
-        stands = tree.walk(root, lambda parent, name: layout.is_name(parent, name, real.name))
-        facts = _facts(root, real.name, prefix, stands, expected_manifest)
+        release_id = _release_id(root, real.name)
+        stands = tree.walk(root, lambda parent, name: layout.is_name(parent, name, release_id))
+        prefix = f"{layout.geode_folder(release_id)}/"
+        facts = _facts(root, release_id, prefix, stands, expected_manifest)
+    facts.folder = real.name
     facts.keyring = keyring
     facts.release = _json(facts.seen.get(layout.RELEASE), layout.RELEASE, layout.SCHEMA)
     sums = facts.seen.get(layout.SUMS)
@@ -68,6 +72,32 @@ def read_geode(path: Path, expected_manifest: str | None) -> Facts:
     with folder(real) as root:
         stands = tree.walk(root, lambda _parent, _name: True)
         return _facts(root, real.name, "", stands, expected_manifest)
+
+
+def _release_id(root: int, name: str) -> str:
+    """Return the id by which to look at a release: its folder's name, or where it was renamed what it says.
+
+    The id that release.json gives counts where the GEODE folder has that name. It is looked at once more with
+    all else; here it only says which names to expect.
+    """
+    if _is_folder(root, layout.geode_folder(name)):
+        return name
+    try:
+        with tree.opened(root, layout.RELEASE) as descriptor, os.fdopen(os.dup(descriptor), "rb") as stream:
+            plain = stat.S_ISREG(os.fstat(descriptor).st_mode)  # what else stands there may never end
+            value = reading.loads(stream.read(limits.MAX_LIST)) if plain else None
+    except (OSError, DataError):
+        return name
+    given = value.get("release_id") if isinstance(value, dict) else None
+    known = isinstance(given, str) and is_release_name(given)
+    return str(given) if known and _is_folder(root, layout.geode_folder(str(given))) else name
+
+
+def _is_folder(root: int, path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(path, dir_fd=root, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
 
 
 def _facts(root: int, name: str, prefix: str, stands: tree.Tree, expected: str | None) -> Facts:

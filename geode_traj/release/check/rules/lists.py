@@ -118,7 +118,7 @@ def size_differs(facts: Facts) -> Iterator[Hit]:
 @release_check("RL1112", "give the folder the name it was published under")
 def other_release(facts: Facts) -> Iterator[Hit]:
     """release.json is another release's: its id is not the folder's name."""
-    if facts.release.value is not None and facts.release.value["release_id"] != facts.name:
+    if facts.release.value is not None and facts.release.value["release_id"] != facts.folder:
         yield Hit("release_id is not the folder's name", layout.RELEASE, "/release_id")
 
 
