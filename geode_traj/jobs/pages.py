@@ -8,6 +8,7 @@ from functools import cache
 from geode_traj.attest.allowed_signers import FINDINGS as KEYRING_FINDINGS
 from geode_traj.errors import CODES
 from geode_traj.release.check.registry import all_checks as release_checks
+from geode_traj.scan.pages import pages as rule_pages
 from geode_traj.verify.registry import all_checks
 
 _REQUIRED = {
@@ -18,7 +19,10 @@ _REQUIRED = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a code means; `severity` is error, warning or note, for an exit code `exit N`."""
+    """What a code means; `severity` is error, warning or note, a rule's band, or `exit N` for an error.
+
+    `is_finding`: it is a check's or another finding's; there are too many rules to list them beside those.
+    """
 
     code: str
     severity: str
@@ -34,7 +38,10 @@ class Page:
 
 @cache
 def all_pages() -> dict[str, Page]:
-    """Return every page by code: checks of trajectories, of releases, of keyrings, then errors."""
+    """Return every page by its code in capitals.
+
+    Checks of trajectories, of releases, of keyrings, then errors and the rules of scans.
+    """
     pages = [Page(code, "error", text) for code, text in _REQUIRED.items()]
     pages += [Page(c.code, c.severity, _dedented(c.page), c.hint) for c in all_checks().values()]
     pages += [Page(c.code, c.severity, _dedented(c.page), c.hint) for c in release_checks().values()]
@@ -43,7 +50,8 @@ def all_pages() -> dict[str, Page]:
         Page(code, f"exit {row.exit_code}", row.template, row.hint, is_finding=False)
         for code, row in sorted(CODES.items())
     ]
-    return {page.code: page for page in pages}
+    pages += [Page(*rule, is_finding=False) for rule in rule_pages()]
+    return {page.code.upper(): page for page in pages}
 
 
 def _dedented(page: str) -> str:

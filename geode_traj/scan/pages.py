@@ -1,0 +1,54 @@
+"""A page for every rule, for whoever meets its name in a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from geode_traj.contract.gates import GATE_CLASSES
+from geode_traj.scan.fields import SENSITIVE
+from geode_traj.scan.rules import Band, Rule, packaged
+
+_KNOWN: Final = (
+    "It is known by its shape.",
+    "It is known by where it stands.",
+    "Only a name beside it says so: it may be a harmless word.",
+)
+_BANDS: Final[dict[Band, str]] = {
+    "high": "A scan fails on it.",
+    "review": "A person decides; a scan fails on it with --fail-on review.",
+    "note": "It is mentioned only.",
+}
+_IMPORT: Final = "An import redacts it, and so does a review."
+_PUBLISH: Final = "It stays in the store; a review redacts it in what is published."
+
+
+class RulePage(NamedTuple):
+    """What a rule's name means."""
+
+    id: str
+    band: Band
+    text: str
+
+
+def pages() -> Iterator[RulePage]:
+    """Yield the page of every rule of the packaged table, and of those that are code."""
+    yield from map(_of_row, packaged().rules)
+    for cls in GATE_CLASSES:
+        text = f"A hit of the gate class {cls} (record contract §8).\n\nNo release may hold one; a review redacts it."
+        yield RulePage(f"gate_{cls}", "high", text)
+    yield RulePage("named_value", "high", f"The value of a key that names a secret.\n\n{_KNOWN[2]} {_IMPORT}")
+    names = ", ".join(sorted(SENSITIVE))
+    text = (
+        f"The value of a sensitive key, whatever it is.\n\nKeys are {names}, and configured ones. {_IMPORT}"
+    )
+    yield RulePage("sensitive_key", "high", text)
+    text = f"The value of a sensitive key in JSON that stands inside a text.\n\n{_IMPORT}"
+    yield RulePage("sensitive_field", "high", text)
+
+
+def _of_row(rule: Rule) -> RulePage:
+    imported = "import" in rule.profiles
+    kind = "A credential" if imported else "Personal data"
+    more = (_KNOWN[rule.vague], _BANDS[rule.band], _IMPORT if imported else _PUBLISH)
+    return RulePage(rule.id, rule.band, f"{kind} of the class {rule.cls}.\n\n{' '.join(more)}")
