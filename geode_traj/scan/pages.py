@@ -35,16 +35,15 @@ def pages() -> Iterator[RulePage]:
     """Yield the page of every rule of the packaged table, and of those that are code."""
     yield from map(_of_row, packaged().rules)
     for cls in GATE_CLASSES:
-        text = f"A hit of the gate class {cls} (record contract §8).\n\nNo release may hold one; a review redacts it."
-        yield RulePage(f"gate_{cls}", "high", text)
-    yield RulePage("named_value", "high", f"The value of a key that names a secret.\n\n{_KNOWN[2]} {_IMPORT}")
-    names = ", ".join(sorted(SENSITIVE))
-    text = (
-        f"The value of a sensitive key, whatever it is.\n\nKeys are {names}, and configured ones. {_IMPORT}"
-    )
-    yield RulePage("sensitive_key", "high", text)
-    text = f"The value of a sensitive key in JSON that stands inside a text.\n\n{_IMPORT}"
-    yield RulePage("sensitive_field", "high", text)
+        title = f"A hit of the gate class {cls} (record contract §8)."
+        yield RulePage(f"gate_{cls}", "high", f"{title}\n\nNo release may hold one; a review redacts it.")
+    title = "The value of a key that names a secret."
+    yield RulePage("named_value", "high", f"{title}\n\n{_KNOWN[2]} {_IMPORT}")
+    title = "The value of a sensitive key, whatever it is."
+    names = f"The keys are {', '.join(sorted(SENSITIVE))}, and configured ones."
+    yield RulePage("sensitive_key", "high", f"{title}\n\n{names} {_IMPORT}")
+    title = "The value of a sensitive key in JSON that stands inside a text."
+    yield RulePage("sensitive_field", "high", f"{title}\n\n{_IMPORT}")
 
 
 def _of_row(rule: Rule) -> RulePage:
