@@ -15,7 +15,9 @@ from geode_traj.codec.jsonl import MAX_LINE, lines
 from geode_traj.codec.reading import loads
 from geode_traj.errors import DataError
 
-MAX_WHOLE: Final = 256 << 20
+MAX_WHOLE: Final = 64 << 20
+"""Bytes of a document that is read whole: its values can take twenty times as much memory."""
+
 _OPENING: Final = b'"events":['
 
 
@@ -56,10 +58,16 @@ def read(stream: BinaryIO, *, place: str = "", size: int | None = None) -> Docum
         document.events = _framed_events(stream, document, place, size)
         return document
     head, events = _whole(stream, place, size)
-    return Document(False, iter(events), head)
+    return Document(False, _numbered(events), head)
 
 
-def _whole(stream: BinaryIO, place: str, size: int | None) -> tuple[dict[str, Any], list[EventText]]:
+def _numbered(events: list[Any], done: int = 0) -> Iterator[EventText]:
+    """Yield events as they are asked for, since as many objects more would take as much memory again."""
+    for ordinal in range(done, len(events)):
+        yield EventText(ordinal + 1, events[ordinal])
+
+
+def _whole(stream: BinaryIO, place: str, size: int | None) -> tuple[dict[str, Any], list[Any]]:
     data = stream.read(MAX_WHOLE + 1 if size is None else min(MAX_WHOLE + 1, size))
     if len(data) > MAX_WHOLE:
         raise DataError("TE203", limit=MAX_WHOLE, place=place)
@@ -67,7 +75,7 @@ def _whole(stream: BinaryIO, place: str, size: int | None) -> tuple[dict[str, An
     if not isinstance(value, dict) or not isinstance(value.get("events"), list):
         raise DataError("TE202", why="not an object with a list of events", place=place)
     events = value.pop("events")
-    return value, [EventText(ordinal, item) for ordinal, item in enumerate(events, start=1)]
+    return value, events
 
 
 def _framed_events(stream: BinaryIO, document: Document, place: str, size: int | None) -> Iterator[EventText]:
@@ -89,7 +97,7 @@ def _framed_events(stream: BinaryIO, document: Document, place: str, size: int |
         raise torn from None
     document.framed = False
     document.head.update(head)
-    yield from events[done:]
+    yield from _numbered(events, done)
 
 
 def _lined_events(stream: BinaryIO, document: Document, place: str, size: int | None) -> Iterator[EventText]:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 from functools import partial
 
 import pytest
@@ -128,6 +129,18 @@ def test_a_layout_that_cannot_stream_has_a_size_limit(monkeypatch: pytest.Monkey
     with pytest.raises(DataError) as caught:
         whole(data + b"\n")
     assert caught.value.code == "TE203"
+
+
+def test_a_whole_document_costs_little_more_than_its_values() -> None:
+    data = b'{"events":[' + b"{}," * 100_000 + b"{}]}"
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in read(io.BytesIO(data)).events)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 100_001
+    assert peak < 40 * len(data)
 
 
 def test_a_line_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
