@@ -31,8 +31,9 @@ def command(
 ) -> int:
     """Scan files for secrets and personal data.
 
-    Of folders, every file. JSON and JSON lines are read by their strings and keys, anything else as text. No
-    report holds a secret or a part of one: equal values share a number (v1, v2, …).
+    Of folders, every file. JSON and JSON lines are read by their strings and keys, anything else as text:
+    UTF-8, or UTF-16 with a byte order mark. What is neither (compressed, binary) is quarantined and never
+    counts as clean. No report holds a secret or a part of one: equal values share a number (v1, v2, …).
 
     Exit: 1 a finding reaches --fail-on, 3 something could not be scanned, 5 no file matched, 12 --output
     exists.
