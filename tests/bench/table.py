@@ -28,7 +28,7 @@ def text(measured: list[list[Cost]], many: tuple[Cost, Cost] | None, runs: int) 
         rows += [_row(cost, costs[0]) for cost in costs]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    lines = [f"{machine()}; medians of {runs} runs, each in a fresh process", "", *lines]
+    lines = [f"{machine()}; medians of {runs} run(s), each in a fresh process", "", *lines]
     if many:
         one, all_ = many
         lines += [
