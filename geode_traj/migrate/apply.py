@@ -5,13 +5,11 @@ A crash leaves whole groups or nothing of them; a source that fails is undone al
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -50,7 +48,7 @@ def apply(
         failed: set[str] = set()
         with opening.open_writer(store) as connection:
             for group in _groups(todo):
-                with opening.transaction(connection), _without_collector():
+                with opening.transaction(connection):
                     receipts = _group(connection, group, sensitive_fields, observer)
                 failed |= {receipt.sha256 or "" for receipt in receipts if receipt.status == "failed"}
                 yield from receipts
@@ -59,18 +57,6 @@ def apply(
         rest = [one for one in rest if one not in twins]
         todo = [replace(one, action="import", reason=None) for one in twins]
     yield from (planned.receipt() for planned in rest)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pause the cycle collector: a group makes millions of objects and no cycles among them."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _group(
