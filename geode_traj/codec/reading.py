@@ -182,6 +182,3 @@ def _walk_object(value: _Pairs, trail: Trail, depth: int, notes: _Notes) -> dict
         place = (trail, key.removeprefix(_FLAG))
         notes.duplicates.setdefault(pointer.of(place), []).append(_walk(item, place, depth + 1, notes))
     return mended
-
-
-pointer_join: Final = pointer.below

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from geode_traj.codec.canonical import dumps, is_plain
 from geode_traj.codec.files import sha256_bytes
-from geode_traj.codec.reading import pointer_join
+from geode_traj.codec.pointer import below
 from geode_traj.contract.kinds import CUT_MARK
 
 MAX_BYTES: Final = 256 * 1024
@@ -171,7 +171,7 @@ def _bound_object(
     bounded: dict[str, Any] = {}
     for key in sorted(value)[:MAX_ITEMS]:
         short = cut_text(key, MAX_KEY)
-        bounded[short] = _bound(value[key], pointer_join(pointer, short), depth + 1, note)
+        bounded[short] = _bound(value[key], below(pointer, short), depth + 1, note)
     if over > 0:
         bounded["_truncated_items"] = over
     return bounded

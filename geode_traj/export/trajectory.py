@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from geode_traj.codec.framed import Document, EventText, frame, join
+from geode_traj.codec.pointer import split
 from geode_traj.contract import session_export
 from geode_traj.contract.derive import Derived, Deriver, rules_of
 from geode_traj.contract.encoding import encode
@@ -262,7 +263,7 @@ class Export:
 
 def _put(value: Any, pointer: str, body: Any) -> None:
     """Replace what stands at `pointer` in place; a pointer that leads nowhere changes nothing."""
-    *parents, last = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    *parents, last = split(pointer)
     for step in parents:
         value = _step(value, step)
     if isinstance(value, dict) and last in value:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from geode_traj.codec.reading import Tolerated, pointer_join
+from geode_traj.codec.pointer import below, split
+from geode_traj.codec.reading import Tolerated
 from geode_traj.contract.kinds import OUR_MARKERS, OVERLAID
 from geode_traj.sources.base import Input
 
@@ -61,8 +62,8 @@ def marks(payload: dict[str, Any], read: Tolerated) -> tuple[tuple[str, ...], tu
 def _at(value: Any, pointer: str) -> Iterator[str]:
     """Yield the string at a pointer, and the key that leads to it."""
     key = ""
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
+    for step in split(pointer):
+        key = step
         if isinstance(value, dict):
             value = value.get(key)
         elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
@@ -85,7 +86,7 @@ def _strings(value: Any, pointer: str, key: str = "") -> Iterator[tuple[str, str
         yield pointer, key, ""
     if isinstance(value, dict):
         for name, item in value.items():
-            yield from _strings(item, pointer_join(pointer, name), name)
+            yield from _strings(item, below(pointer, name), name)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _strings(item, f"{pointer}/{index}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from geode_traj.codec.reading import Tolerated, pointer_join
+from geode_traj.codec.pointer import below
+from geode_traj.codec.reading import Tolerated
 from geode_traj.errors import DataError
 from geode_traj.sources.base import Probe
 from geode_traj.sources.parts import Part, Parts, is_whole, opening, word
@@ -53,7 +54,7 @@ def _lists(value: Any, pointer: str, depth: int, *, whole: bool) -> Iterator[tup
             yield pointer, value
     elif isinstance(value, dict) and depth < _DEPTH:
         for key, item in value.items():
-            yield from _lists(item, pointer_join(pointer, key), depth + 1, whole=whole)
+            yield from _lists(item, below(pointer, key), depth + 1, whole=whole)
 
 
 def _is_begun(value: Any) -> bool:
@@ -65,9 +66,9 @@ def _without(value: Any, pointers: set[str], pointer: str) -> Any:
     if not isinstance(value, dict):
         return value
     return {
-        key: _without(item, pointers, below)
+        key: _without(item, pointers, place)
         for key, item in value.items()
-        if (below := pointer_join(pointer, key)) not in pointers
+        if (place := below(pointer, key)) not in pointers
     }
 
 

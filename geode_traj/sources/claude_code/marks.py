@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from geode_traj.codec.reading import Tolerated, pointer_join
+from geode_traj.codec.pointer import below, split
+from geode_traj.codec.reading import Tolerated
 
 
 class _Marked(str):
@@ -30,7 +31,7 @@ def put(read: Tolerated) -> None:
 
 
 def _mark(value: Any, pointer: str, mark: type[_Marked]) -> None:
-    *steps, last = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    *steps, last = split(pointer)
     for step in steps:
         value = value[int(step)] if isinstance(value, list) else value[step]
     if isinstance(value, list):
@@ -52,10 +53,10 @@ def _taken(value: Any, pointer: str, escaped: list[str], nonfinite: list[str]) -
     if isinstance(value, dict):
         bare: dict[str, Any] = {}
         for key, item in value.items():
-            below = pointer_join(pointer, str(key))
+            place = below(pointer, str(key))
             if isinstance(key, _Marked):
-                escaped.append(below)
-            bare[str(key)] = _taken(item, below, escaped, nonfinite)
+                escaped.append(place)
+            bare[str(key)] = _taken(item, place, escaped, nonfinite)
         return bare
     if isinstance(value, list):
         return [_taken(item, f"{pointer}/{i}", escaped, nonfinite) for i, item in enumerate(value)]

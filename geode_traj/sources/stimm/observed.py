@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from geode_traj.codec.reading import Tolerated, pointer_join, tolerant
+from geode_traj.codec.pointer import below
+from geode_traj.codec.reading import Tolerated, tolerant
 
 MARKER: Final = b"OBS_JSON "
 COMPONENT: Final = "conversation_supervisor"
@@ -97,8 +98,6 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
 def _with_mends(read: Tolerated) -> Tolerated:
     """Return the object with the places of strings that were mended while they were still escaped."""
     escaped = [
-        pointer_join("", key)
-        for key, item in read.value.items()
-        if isinstance(item, str) and _MENDED.search(item)
+        below("", key) for key, item in read.value.items() if isinstance(item, str) and _MENDED.search(item)
     ]
     return read._replace(escaped=[*read.escaped, *escaped])
