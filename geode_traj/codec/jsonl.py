@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
 MAX_LINE: Final = 64 << 20
-_PIECE: Final = 1 << 20
+_BLOCK: Final = 1 << 18
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -33,51 +33,66 @@ class Line(NamedTuple):
 
 def lines(stream: BinaryIO, *, limit: int = MAX_LINE, size: int | None = None) -> Iterator[Line]:
     """Yield the lines of `stream`, of its first `size` bytes if given (a file may grow while it is read)."""
-    most = limit + 5  # a byte order mark and a line end may stand beside `limit` bytes
-    number = offset = 0
-    left = size
-    while raw := stream.readline(most if left is None else min(most, left)):
-        number += 1
-        skip = 3 if number == 1 and raw.startswith(_BOM) else 0
-        consumed = len(raw)
-        if raw.endswith(b"\n"):
-            data = raw[skip:-2] if raw.endswith(b"\r\n") else raw[skip:-1]
-            if consumed <= limit:  # nearly every line: spared a call
-                line = Line(number, offset + skip, len(data), data, True)
+    number, offset = 1, 0
+    begun: _Begun | None = None
+    for block in _blocks(stream, size):
+        *parts, rest = block.split(b"\n")
+        for part in parts:
+            taken = len(part)
+            if begun is None and number > 1 and taken <= limit:  # as almost every line is
+                data = part.removesuffix(b"\r")
+                yield Line(number, offset, len(data), data, True)
             else:
-                line = _line(number, offset + skip, data, True, limit)
-        elif consumed < most:
-            line = _line(number, offset + skip, raw[skip:].removesuffix(b"\r"), False, limit)
-        else:
-            line, more = _long(stream, Line(number, offset + skip, 0, raw[skip:], False), left, consumed)
-            consumed += more
-        yield line
-        offset += consumed
-        if left is not None:
-            left -= consumed
+                begun = begun or _Begun(number, offset, limit)
+                begun.add(part)
+                yield begun.line(ended=True)
+                taken, begun = begun.taken, None
+            number += 1
+            offset += taken + 1
+        if rest:
+            begun = begun or _Begun(number, offset, limit)
+            begun.add(rest)
+    if begun is not None:
+        yield begun.line(ended=False)
 
 
-def _line(number: int, offset: int, data: bytes, ended: bool, limit: int) -> Line:
-    if len(data) <= limit:
-        return Line(number, offset, len(data), data, ended)
-    return Line(number, offset, len(data), None, ended, hashlib.sha256(data).hexdigest())
+def _blocks(stream: BinaryIO, size: int | None) -> Iterator[bytes]:
+    while block := stream.read(_BLOCK if size is None else min(_BLOCK, size)):
+        yield block
+        if size is not None:
+            size -= len(block)
 
 
-def _long(stream: BinaryIO, line: Line, left: int | None, consumed: int) -> tuple[Line, int]:
-    """Read a line on to its end, keeping nothing but its digest; return it and the bytes read."""
-    digest = hashlib.sha256()
-    length = more = 0
-    ended = False
-    piece, held = line.data or b"", b""
-    while piece:
-        piece = held + piece  # a CR is held back until it is known whether it belongs to a line end
-        ended = piece.endswith(b"\n")
-        held = b"\r" if piece.endswith(b"\r") else b""
-        body = piece[: -2 if piece.endswith(b"\r\n") else -1] if ended or held else piece
-        digest.update(body)
-        length += len(body)
-        if ended:
-            break
-        piece = stream.readline(_PIECE if left is None else min(_PIECE, left - consumed - more))
-        more += len(piece)
-    return Line(line.number, line.offset, length, None, ended, digest.hexdigest()), more
+class _Begun:
+    """A line that may come in parts: its bytes, and of what is past the limit only the digest."""
+
+    def __init__(self, number: int, offset: int, limit: int) -> None:
+        self.taken = 0
+        self._number, self._offset, self._limit = number, offset, limit
+        self._data = bytearray()
+        self._digested = 0
+        self._digest = hashlib.sha256()
+
+    def add(self, part: bytes) -> None:
+        self.taken += len(part)
+        self._data += part
+        if len(self._data) > self._limit + len(_BOM) + 1:
+            self._drop_mark()
+            body = self._data[:-1]  # a CR is held back until it is known whether it ends the line
+            self._digest.update(body)
+            self._digested += len(body)
+            del self._data[:-1]
+
+    def line(self, *, ended: bool) -> Line:
+        self._drop_mark()
+        data = bytes(self._data).removesuffix(b"\r")
+        length = self._digested + len(data)
+        if length <= self._limit:
+            return Line(self._number, self._offset, length, data, ended)
+        self._digest.update(data)
+        return Line(self._number, self._offset, length, None, ended, self._digest.hexdigest())
+
+    def _drop_mark(self) -> None:
+        if self._number == 1 and not self._digested and self._data.startswith(_BOM):
+            del self._data[: len(_BOM)]
+            self._offset += len(_BOM)

@@ -23,9 +23,11 @@ from itertools import accumulate
 from typing import Final
 
 from geode_traj.codec.canonical import dumps
-from geode_traj.contract.gate_filter import may_be_written_hit
+from geode_traj.contract.gate_filter import WRITTEN_HIT, Look, may_be_written_hit
 from geode_traj.contract.gates import BEARER_VALUE, BEARER_WORD, EMAIL_DOMAIN, QUERY_NAME, email_start
+from geode_traj.contract.issues import ISSUE_SIGNS
 
+_LOOK: Final = Look(WRITTEN_HIT, ISSUE_SIGNS)
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|.)")
 # Each matches at the character on which a hit hinges, or up to it, then looks ahead: overlapping hits count.
@@ -43,8 +45,17 @@ def encode(value: object) -> bytes:
     `json.loads` gives the equal value back. The bytes differ from those of `codec.canonical.dumps` only in
     strings and keys that need it. Linear in the size of the value.
     """
+    return encode_seen(value)[0]
+
+
+def encode_seen(value: object) -> tuple[bytes, bool]:
+    """Return `encode(value)`, and whether a payload in it may have an issue (`issues.has_issue`).
+
+    One pass over the bytes answers both questions.
+    """
     raw = dumps(value)
-    return _STRING.sub(_safe_string, raw) if may_be_written_hit(raw) else raw
+    seen = _LOOK(raw)
+    return _STRING.sub(_safe_string, raw) if 0 in seen else raw, 1 in seen
 
 
 def _safe_string(found: re.Match[bytes]) -> bytes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from geode_traj.contract.gate_filter import Look
 from geode_traj.contract.kinds import CUT_MARK, ISSUE_KEYS, REDACTED_VALUES
 
 # Every issue leaves one of these in the encoded payload; without one, no walk is needed. `REDACTED` may also
 # be one of our placeholders: then the walk decides.
-_SIGNS: Final = re.compile(
-    b"|".join(re.escape(sign.encode()) for sign in (*sorted(ISSUE_KEYS), "[truncated:", "REDACTED"))
-)
+ISSUE_SIGNS: Final = "|".join(map(re.escape, (*sorted(ISSUE_KEYS), "[truncated:", "REDACTED"))).encode()
+_LOOK: Final = Look(ISSUE_SIGNS)
 
 
 def has_issue(payload: Any, encoded: bytes | None = None) -> bool:
@@ -19,7 +19,7 @@ def has_issue(payload: Any, encoded: bytes | None = None) -> bool:
 
     The encoding must write these ASCII words plainly, as canonical JSON does.
     """
-    if encoded is not None and not _SIGNS.search(encoded):
+    if encoded is not None and not _LOOK(encoded):
         return False
     stack = [payload]
     while stack:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
 END: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH).total_seconds() + 86_400
 _ISO: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:[Zz]|[+-]\d{2}:?\d{2})?", re.ASCII
+    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?([Zz]|[+-]\d{2}:?\d{2})?", re.ASCII
 )
-_ZONE: Final = re.compile(r"(?:[Zz]|[+-]\d{2}:?\d{2})\Z", re.ASCII)
 
 
 def is_calendar(seconds: object) -> bool:
@@ -23,9 +22,7 @@ def is_calendar(seconds: object) -> bool:
 
 def iso(seconds: float) -> str:
     """Return Unix seconds as `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`; microseconds only when not zero."""
-    moment = _EPOCH + timedelta(seconds=seconds)
-    text = moment.isoformat()
-    return text[:-6] + "Z"
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:-6] + "Z"
 
 
 def iso_seconds(seconds: float) -> str:
@@ -38,12 +35,13 @@ def parse(text: str) -> tuple[float, bool] | None:
 
     A time that a zone puts outside the years 1 to 9999 is none either: it could not be written in UTC.
     """
-    if not _ISO.fullmatch(text):
+    found = _ISO.fullmatch(text)
+    if found is None:
         return None
-    zoned = _ZONE.search(text) is not None
+    zoned = found[1] is not None
     try:
         moment = datetime.fromisoformat(text.replace(",", ".").upper())
     except ValueError:
         return None
-    seconds = ((moment if zoned else moment.replace(tzinfo=UTC)) - _EPOCH) / timedelta(seconds=1)
+    seconds = (moment if zoned else moment.replace(tzinfo=UTC)).timestamp()
     return (seconds, zoned) if is_calendar(seconds) else None

@@ -16,7 +16,7 @@ from geode_traj.codec.framed import Document, EventText, frame, join
 from geode_traj.codec.pointer import split
 from geode_traj.contract import session_export
 from geode_traj.contract.derive import Derived, Deriver, rules_of
-from geode_traj.contract.encoding import encode
+from geode_traj.contract.encoding import encode, encode_seen
 from geode_traj.contract.exported import digest_payload, event
 from geode_traj.contract.issues import has_issue
 from geode_traj.contract.kinds import CALLS, RESULTS, TRAJECTORY
@@ -141,19 +141,20 @@ class Export:
             restored = whole is not payload and self._content == "full"
             try:
                 body = whole if restored else payload
-                exported, encoded = self._written(row, body, derived, ordinal, restored)
+                exported, encoded, suspect = self._written(row, body, derived, ordinal, restored)
             except (ValueError, OverflowError):  # what JSON cannot say, stored by a writer that did not mind
-                exported, encoded = self._written(*self._storable(row), derived, ordinal)
-            self._count(row, exported, encoded)
+                exported, encoded, suspect = self._written(*self._storable(row), derived, ordinal)
+            self._count(row, exported, issue=suspect and has_issue(exported["payload"]))
             yield exported, encoded
 
     def _written(
         self, row: Row, payload: dict[str, Any], derived: Derived, ordinal: int, restored: bool = False
-    ) -> tuple[dict[str, Any], bytes]:
+    ) -> tuple[dict[str, Any], bytes, bool]:
+        """Return an event, its bytes, and whether its payload must be looked at for an issue."""
         exported = event(row, payload, derived, ordinal, restored=restored)
         if self._content == "digest":
             exported["payload"] = digest_payload(row.kind, exported["payload"])
-        return exported, encode(exported)
+        return exported, *encode_seen(exported)
 
     def _storable(self, row: Row) -> tuple[Row, dict[str, Any]]:
         """Return a row and its payload as they can be written; a time outside the calendar is marked."""
@@ -178,17 +179,12 @@ class Export:
                 _put(whole, pointer, body)
         return whole
 
-    def _count(self, row: Row, exported: dict[str, Any], encoded: bytes) -> None:
+    def _count(self, row: Row, exported: dict[str, Any], *, issue: bool) -> None:
         payload = exported["payload"]
-        self._quality.feed(
-            row.kind,
-            row.session_id,
-            exported["turn_id"],
-            exported["call_id"],
-            issue=has_issue(payload, encoded),
-        )
+        self._quality.feed(row.kind, row.session_id, exported["turn_id"], exported["call_id"], issue=issue)
         rules, ids = rules_of(payload)
-        self._derived.update(rules)
+        for rule in rules:
+            self._derived[rule] += 1
         self._derived_ids += ids
         listed = payload.get("_redactions")
         if isinstance(listed, list):

@@ -33,6 +33,9 @@ SESSION: Final = 2
 GENERATION: Final = 3
 PAYLOAD: Final = 12
 HASH: Final = 13
+_BOUNDS: Final = (MAX_SESSION_ID, *COLUMN_BOUNDS.values())
+# Columns that are no longer than this all together fit, but for the two with the smallest bound.
+_SHORT: Final = COLUMN_BOUNDS["provider"]
 
 
 @dataclass(slots=True)
@@ -61,6 +64,7 @@ class Assembler:
         self._planned = planned
         self._format = planned.source.name
         self._scrub = scrubber
+        self._may_match = scrubber.may_match
         self._previous: float | None = None
         self._session: str | None = None
         self.batch = Batch()
@@ -126,14 +130,17 @@ class Assembler:
             event.status, event.model, event.provider,
         )  # fmt: skip
         # One look at columns and payload together, since asking costs more than reading.
-        if self._scrub.may_match(" ".join(given).encode("utf-8", "replace") + encoded):
+        joined = " ".join(given)
+        if self._may_match(joined.encode("utf-8", "replace") + encoded):
             counts = Counter()
             given = tuple(self._scrub.text(text, counts) for text in given)  # type: ignore[assignment]
             payload = self._scrub.payload(payload, counts)
             fits, _ = examine(payload)
             encoded = dumps(payload)
-        columns = self._columns(event, given)
-        event_id = event.event_id or self._own_id(event, columns[0])
+        if counts or len(joined) > _SHORT or len(event.role) > MIN_BOUND or len(event.status) > MIN_BOUND:
+            given = tuple(map(fit, given, _BOUNDS))  # type: ignore[assignment]
+        session, turn, call, parent, role, status, model, provider = given
+        event_id = event.event_id or self._own_id(event, session)
         if len(encoded) > MAX_BYTES or not fits:
             encoded, bodies = cut(payload)
             if bodies:
@@ -141,9 +148,10 @@ class Assembler:
                 self.batch.size += sum(len(data) for _, data in bodies)
         self.batch.rows.append(
             [
-                event_id, when, columns[0], event.generation, columns[1], columns[2], columns[3], event.kind,
-                columns[4], columns[5], columns[6], columns[7], encoded.decode(),
-                hashlib.sha256(encoded).hexdigest(), columns[8],
+                event_id, when, session, event.generation, turn, call,
+                None if event.parent_event_id is None else parent, event.kind, role, status, model, provider,
+                encoded.decode(), hashlib.sha256(encoded).hexdigest(),
+                fit(event.source or self._format, MAX_SOURCE),
             ]
         )  # fmt: skip
         self.batch.size += len(encoded)
@@ -153,7 +161,7 @@ class Assembler:
             self.batch.content[event_id] = f"{self._format}:{event.content_key}"
             if event.copied_from:
                 self.batch.copied[event_id] = tuple(map(self._session_id, event.copied_from))
-        self._count(columns[0], event, counts)
+        self._count(session, event, counts)
 
     def _count(self, session_id: str, event: Event, counts: Counter[str] | None) -> None:
         if session_id != self._session:
@@ -195,25 +203,6 @@ class Assembler:
         declared = self._scrub.payload(item.declared, counts)
         self.declared[session_id] = {key: declared[key] for key in item.declared}
         self.receipt.sessions.setdefault(session_id, SessionCount()).redactions.update(counts)
-
-    def _columns(self, event: Event, given: tuple[str, ...]) -> tuple[Any, ...]:
-        """Return session, turn, call, parent, role, status, model, provider, source, fitted."""
-        source = fit(event.source or self._format, MAX_SOURCE)
-        if max(map(len, given)) <= MIN_BOUND:
-            session, turn, call, parent, *rest = given
-            return (session, turn, call, parent if event.parent_event_id is not None else None, *rest, source)
-        session, turn, call, parent, role, status, model, provider = given
-        return (
-            fit(session, MAX_SESSION_ID),
-            fit(turn, COLUMN_BOUNDS["turn_id"]),
-            fit(call, COLUMN_BOUNDS["call_id"]),
-            None if event.parent_event_id is None else fit(parent, COLUMN_BOUNDS["parent_event_id"]),
-            fit(role, COLUMN_BOUNDS["role"]),
-            fit(status, COLUMN_BOUNDS["status"]),
-            fit(model, COLUMN_BOUNDS["model"]),
-            fit(provider, COLUMN_BOUNDS["provider"]),
-            source,
-        )
 
     def _session_id(self, text: str) -> str:
         """Return a session id as the store holds it."""

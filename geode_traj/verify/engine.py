@@ -92,7 +92,7 @@ class _Run:
         self._findings: list[Finding] = []
         self._is_event = schema.validator(TRAJECTORY, "event")
         checks = all_checks().values()
-        self._event_checks = [check for check in checks if check.on_event]
+        self._event_checks = [(check, check.on_event) for check in checks if check.on_event is not None]
         self._file_checks = [check for check in checks if check.on_file]
 
     def event(self, text: EventText) -> None:
@@ -105,9 +105,9 @@ class _Run:
         plain = text.data if text.data is not None and b"\\u" not in text.data else None
         event = view(text.ordinal, text.value, place, plain)
         self._facts.feed(event)
-        for check in self._event_checks:
-            if check.on_event is not None:
-                self._take(check, check.on_event(self._facts, event))
+        for check, on_event in self._event_checks:
+            for hit in on_event(self._facts, event):
+                self._add(check.code, check.severity, hit, check.hint)
         self._facts.done(event)
 
     def finish(self, document: Document, sha256: str, size: int) -> Verified:

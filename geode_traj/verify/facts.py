@@ -83,7 +83,8 @@ class Facts:
             found = Counter(hit.cls for hit in gate_hits(view.value))
             self.gate_hits += [(view.place, cls, count) for cls, count in sorted(found.items())]
         rules, ids = rules_of(view.payload)
-        self.derived.update(rules)
+        for rule in rules:
+            self.derived[rule] += 1
         self.derived_ids += ids
         listed = view.payload.get("_redactions")
         if isinstance(listed, list):
