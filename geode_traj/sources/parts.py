@@ -96,12 +96,14 @@ def _held(source: Parts, path: Path, session: str, stat: tuple[int, int, int]) -
     return found
 
 
-def opening(probe: Probe) -> Any:
-    """Return the JSON value that a file begins with, as far as its head tells; None for anything else.
+def opening(probe: Probe, *, lists: bool = False) -> Any:
+    """Return the object that a file begins with, as far as its head tells; None for anything else.
 
-    A file that was cut short is recognised by it too: reading it then says what is wrong.
+    With `lists` a list is returned too. A file that was cut short is recognised by it too: reading it then
+    says what is wrong.
     """
-    if probe.head[:3].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b""):
+    begins = (b"{", b"[", b"") if lists else (b"{", b"")
+    if probe.head[:3].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in begins:
         return None
     return _opening(probe.head)
 

@@ -1,0 +1,83 @@
+"""Content as model providers' APIs write it: a text, or parts of texts and images."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+_DATA_URL: Final = re.compile(
+    r"data:([\w.+-]{1,64}/[\w.+-]{1,64})?((?:;[\w=.+-]{1,64}){0,4});base64,", re.ASCII
+)
+
+
+@dataclass(slots=True)
+class Content:
+    """Texts and attachments; `whole` tells that they hold everything that was given."""
+
+    texts: list[str] = field(default_factory=list)
+    attachments: list[dict[str, Any]] = field(default_factory=list)
+    whole: bool = True
+
+    @property
+    def text(self) -> str:
+        """The texts, each on lines of its own."""
+        return "".join(
+            text if text.endswith("\n") or last else f"{text}\n"
+            for text, last in zip(self.texts, [False] * (len(self.texts) - 1) + [True], strict=True)
+        )
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """The attachments as a payload's words."""
+        return {"attachments": self.attachments} if self.attachments else {}
+
+
+def read(given: Any) -> Content:
+    """Read content: a text, a part, or a list of parts."""
+    out = Content()
+    if isinstance(given, str):
+        out.texts.append(given)
+        return out
+    parts = [given] if isinstance(given, dict) else given
+    out.whole = given is None or (isinstance(parts, list) and len(parts) < 2)
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, str):
+            out.texts.append(part)
+        elif isinstance(part, dict) and isinstance(part.get("text"), str):
+            out.texts.append(part["text"])
+            out.whole = out.whole and part.keys() <= {"type", "text"}
+        elif isinstance(part, dict) and _images(part):
+            out.attachments += [image(one) for one in _images(part)]
+            out.whole = False
+        else:
+            out.whole = False
+    return out
+
+
+def _images(part: dict[str, Any]) -> list[Any]:
+    many = part.get("image_urls")
+    if isinstance(many, list):
+        return many
+    return [part["image_url"]] if part.get("image_url") is not None else []
+
+
+def image(given: Any) -> dict[str, Any]:
+    """Return an image as an attachment: its data, or where it was said to be."""
+    if isinstance(given, dict):
+        given = given.get("url")
+    found = _DATA_URL.match(given) if isinstance(given, str) else None
+    if found is None:
+        return {"media_type": None, "bytes": None, "omitted": "by_reference", "reference": given}
+    data = given[found.end() :]
+    return {"media_type": found[1], "bytes": len(data) * 3 // 4 - data[-2:].count("="), "data": data}
+
+
+def without_data(given: Any) -> Any:
+    """Return content without the data that its attachments hold: each URL is cut before its data."""
+    if isinstance(given, list):
+        return [without_data(part) for part in given]
+    if isinstance(given, dict):
+        return {key: without_data(item) for key, item in given.items()}
+    found = _DATA_URL.match(given) if isinstance(given, str) else None
+    return given[: found.end()] if found else given
