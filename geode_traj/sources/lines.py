@@ -20,7 +20,7 @@ class RowReader(Protocol):
     """Reads the rows of one file in order; it may keep what it needs between them."""
 
     def rows(self, line: Line, sha256: str, read: Tolerated) -> Iterable[Item]:
-        """Return what a row gives; `read.value` is an object, `sha256` the line's digest."""
+        """Return what a row gives; `read.value` is of `JsonLines.rows_are`, `sha256` the line's digest."""
 
     def end(self) -> Iterable[Item]:
         """Return what is known only when the file has ended (links, losses, open calls)."""
@@ -28,6 +28,9 @@ class RowReader(Protocol):
 
 class JsonLines(FileSource):
     """A format of one JSON object a line."""
+
+    rows_are: tuple[type, ...] = (dict,)
+    """What a line's JSON may be; anything else is damaged."""
 
     @abstractmethod
     def reader(self, given: Input) -> RowReader:
@@ -67,9 +70,9 @@ class JsonLines(FileSource):
                 try:
                     read = tolerant(data)
                 except (ValueError, RecursionError) as error:
-                    yield from _unread(reader, line, data, error)
+                    yield from _unread(reader, line, data, error, self.rows_are)
                 else:
-                    yield from _read(reader, line, data, read)
+                    yield from _read(reader, line, data, read, self.rows_are)
         yield from reader.end()
 
 
@@ -84,13 +87,17 @@ def count_lines(stream: BinaryIO, size: int) -> int:
     return total + (last != b"\n")
 
 
-def _read(reader: RowReader, line: Line, data: bytes, read: Tolerated) -> Iterable[Item]:
-    if not isinstance(read.value, dict):
+def _read(
+    reader: RowReader, line: Line, data: bytes, read: Tolerated, kinds: tuple[type, ...]
+) -> Iterable[Item]:
+    if not isinstance(read.value, kinds):
         return (_damaged(line, data, "not_object"),)
     return reader.rows(line, hashlib.sha256(data).hexdigest(), read)
 
 
-def _unread(reader: RowReader, line: Line, data: bytes, error: Exception) -> Iterator[Item]:
+def _unread(
+    reader: RowReader, line: Line, data: bytes, error: Exception, kinds: tuple[type, ...]
+) -> Iterator[Item]:
     """Yield what a line gives that is no JSON: damage, or the record behind a block of NULs."""
     if isinstance(error, RecursionError):
         yield _damaged(line, data, "too_deep")
@@ -98,7 +105,7 @@ def _unread(reader: RowReader, line: Line, data: bytes, error: Exception) -> Ite
         yield _damaged(line, data, _reason(line, data))
     else:
         yield Loss("nul_block")
-        yield from _read(reader, line, data, rest)
+        yield from _read(reader, line, data, rest, kinds)
 
 
 def _after_nuls(data: bytes) -> Tolerated | None:

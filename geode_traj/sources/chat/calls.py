@@ -1,0 +1,58 @@
+"""Calls that wait for their results, paired by id and occurrence, or by tool where there is no id."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from geode_traj.codec.reading import tolerant
+from geode_traj.model.event import Loss
+from geode_traj.sources import values
+
+
+class Calls:
+    """The open calls of one session, in order of occurrence."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, str], deque[tuple[str, int]]] = {}
+        self._moved = 0
+
+    def moved_on(self, place: int) -> None:
+        """Note that the conversation went on with a prompt or a response at `place` (a growing number)."""
+        self._moved = place
+
+    def called(self, call_id: str, tool: str, place: int) -> None:
+        """Take a call."""
+        self._open.setdefault(_key(call_id, tool), deque()).append((tool, place))
+
+    def answered(self, call_id: str, tool: str = "") -> str | None:
+        """Return the tool of the first open call that a result answers, None for a result without one."""
+        waiting = self._open.get(_key(call_id, tool))
+        if not waiting:
+            return None
+        name, _ = waiting.popleft()
+        if not waiting:
+            del self._open[_key(call_id, tool)]
+        return name
+
+    def losses(self) -> Iterator[Loss]:
+        """Yield a loss for each call left open: at the end, or before the conversation went on."""
+        for waiting in self._open.values():
+            for _, place in waiting:
+                yield Loss("call_interrupted" if self._moved > place else "call_open_at_end")
+
+
+def _key(call_id: str, tool: str) -> tuple[str, str]:
+    return (call_id, "") if call_id else ("", tool)
+
+
+def arguments(given: Any) -> tuple[Any, bool]:
+    """Return a call's arguments, and whether they hold everything that its text said."""
+    if not isinstance(given, str) or not given:
+        return values.arguments(given), True
+    try:
+        read = tolerant(given.encode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        return values.arguments(given), True  # kept as it is
+    return values.arguments(given), not (read.duplicates or read.escaped or read.nonfinite)
