@@ -79,6 +79,9 @@ CODES: Final[dict[str, ErrorCode]] = {
     "TE207": ErrorCode(EXIT_PARTIAL, "changed while it was read", "run again when nothing writes to it"),
     "TE208": ErrorCode(EXIT_PARTIAL, "schema {name}: {why}", "see `schema NAME` for the shape"),
     "TE209": ErrorCode(EXIT_PARTIAL, "not valid UTF-8", "published files are UTF-8 only"),
+    "TE210": ErrorCode(
+        EXIT_PARTIAL, "a process that read the source died", "check the memory left, or give --jobs 1"
+    ),
     # TE3xx: refused by a gate or a rule
     "TE301": ErrorCode(
         EXIT_REFUSED,
@@ -146,7 +149,16 @@ class TrajError(Exception):
         self.hint = row.hint
         self.exit_code = row.exit_code
         self.message = row.template.format(**values)
+        self._values = values
         super().__init__(f"{place}: {self.message}" if place else self.message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let an error cross from one process to another."""
+        return _again, (type(self), self.code, self.place, self._values)
+
+
+def _again(kind: type[TrajError], code: str, place: str, values: dict[str, object]) -> TrajError:
+    return kind(code, place=place, **values)
 
 
 class DataError(TrajError):

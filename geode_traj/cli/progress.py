@@ -17,6 +17,12 @@ def records(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("records"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # No thread redraws it: a process that forks must not have others.
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
         task = bar.add_task("", total=total)
-        yield lambda count: bar.advance(task, count)
+
+        def advance(count: int) -> None:
+            bar.advance(task, count)
+            bar.refresh()
+
+        yield advance

@@ -10,13 +10,15 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from geode_traj.codec.files import reading, sha256_part
 from geode_traj.errors import DataError, TrajError
-from geode_traj.migrate.assemble import GENERATION, HASH, PAYLOAD, SESSION, Assembler, Batch
+from geode_traj.migrate.assemble import GENERATION, HASH, PAYLOAD, SESSION, Assembler, Batch, Outcome
+from geode_traj.migrate.beside import Beside, worthwhile
 from geode_traj.migrate.plan import Plan, Planned, against
 from geode_traj.migrate.scrub import Scrubber
 from geode_traj.model.receipt import MigrateReceipt
@@ -25,8 +27,6 @@ from geode_traj.store import blobs, events, imports, links, opening, revisions, 
 
 GROUP_SOURCES: Final = 500
 GROUP_BYTES: Final = 64 << 20
-BATCH_ROWS: Final = 2000
-BATCH_BYTES: Final = 8 << 20
 _DIGEST: Final = re.compile(r'"source_digest":"[0-9a-f]{64}"')
 
 
@@ -35,12 +35,18 @@ Observer = Callable[[int], None]
 
 
 def apply(
-    plan: Plan, store: Path, *, sensitive_fields: tuple[str, ...] = (), observer: Observer = lambda _: None
+    plan: Plan,
+    store: Path,
+    *,
+    sensitive_fields: tuple[str, ...] = (),
+    observer: Observer = lambda _: None,
+    jobs: int = 1,
 ) -> Iterator[MigrateReceipt]:
     """Run a plan against the store at `store` and yield one receipt a source, after it is committed.
 
-    `observer` follows the progress. Nothing is written, and no database made, when the plan imports nothing.
-    Raises `WorldError` TE501 when the store stays busy.
+    `observer` follows the progress. With more than one of `jobs`, a long source is read in a process beside
+    the one that writes; the result is the same. Nothing is written, and no database made, when the plan
+    imports nothing. Raises `WorldError` TE501 when the store stays busy.
     """
     todo = [planned for planned in plan.sources if planned.action == "import"]
     rest = [planned for planned in plan.sources if planned.action != "import"]
@@ -49,7 +55,7 @@ def apply(
         with opening.open_writer(store) as connection:
             for group in _groups(todo):
                 with opening.transaction(connection):
-                    receipts = _group(connection, group, sensitive_fields, observer)
+                    receipts = _group(connection, group, sensitive_fields, observer, jobs)
                 failed |= {receipt.sha256 or "" for receipt in receipts if receipt.status == "failed"}
                 yield from receipts
         # What was left out as the same bytes as a source that then failed is a source of its own.
@@ -64,13 +70,25 @@ def _group(
     group: list[Planned],
     sensitive_fields: tuple[str, ...],
     observer: Observer,
+    jobs: int,
 ) -> list[MigrateReceipt]:
     # The numbers are read inside the transaction: another writer may have given some since the last group.
     given = secrets.numbers(connection)
     numbering = Numbering(secrets.key(connection), given)
     scrubber = Scrubber(numbering, sensitive_fields)
-    receipts = [_one(connection, planned, scrubber, observer) for planned in group]
-    secrets.write_numbers(connection, list(numbering.rows())[len(given) :])
+    receipts = []
+    for planned in group:
+        known = len(numbering)
+        try:
+            with opening.savepoint(connection):
+                beside = numbering if jobs > 1 and worthwhile(planned) else None
+                receipts.append(_Import(connection, planned, scrubber, observer, beside).run())
+        except TrajError as error:
+            numbering.forget_since(known)
+            failed = planned.receipt()
+            failed.status, failed.reason, failed.code = "failed", str(error), error.code
+            receipts.append(failed)
+    secrets.write_numbers(connection, numbering.since(len(given)))
     return receipts
 
 
@@ -86,18 +104,6 @@ def _groups(todo: list[Planned]) -> Iterator[list[Planned]]:
     yield group
 
 
-def _one(
-    connection: sqlite3.Connection, planned: Planned, scrubber: Scrubber, observer: Observer
-) -> MigrateReceipt:
-    try:
-        with opening.savepoint(connection):
-            return _Import(connection, planned, scrubber, observer).run()
-    except TrajError as error:
-        failed = planned.receipt()
-        failed.status, failed.reason, failed.code = "failed", str(error), error.code
-        return failed
-
-
 @dataclass(slots=True)
 class _Numbers:
     """How a session's generations in the source map to the store's: `highest` is the store's before."""
@@ -110,20 +116,24 @@ class _Import:
     """The import of one source inside its savepoint."""
 
     def __init__(
-        self, connection: sqlite3.Connection, planned: Planned, scrubber: Scrubber, observer: Observer
+        self,
+        connection: sqlite3.Connection,
+        planned: Planned,
+        scrubber: Scrubber,
+        observer: Observer,
+        beside: Numbering | None,
     ) -> None:
-        if planned.source is None:
-            raise RuntimeError("a source without a format is never read")
         self._db = connection
         self._observer = observer
         # A path is content too: what the store keeps of it is redacted like any text.
+        self._named = planned.given.name
         self._given = replace(planned.given, name=scrubber.text(planned.given.name, Counter()))
         self._filed = scrubber.text(planned.given.receipt_session, Counter())
         self._unit = scrubber.text(planned.given.unit, Counter())
         self._planned = replace(planned, given=self._given)
-        self._source = planned.source
-        self._assembler = Assembler(self._planned, scrubber)
-        self._assembler.receipt.source = planned.given.name
+        self._source = planned.reader
+        assembler = Assembler(self._planned, scrubber)
+        self._assembler = assembler if beside is None else Beside(assembler, beside)
         self._sessions: dict[str, _Numbers] = {}
         self._grown = imports.path_known(connection, self._given.name)
         self._given = replace(self._given, grown=self._grown)
@@ -132,25 +142,26 @@ class _Import:
         self._places: list[int] = []
         self._forked: set[str] = set()
         self._revised: dict[str, tuple[str, str, str]] = {}
+        self._new = self._known = 0
+        self._superseded = False
+        self._copies: dict[tuple[str, str, str], None] = {}
 
     def run(self) -> MigrateReceipt:
         earlier = imports.receipt(self._db, self._given.sha256)
         if earlier is not None:  # another process imported these bytes since the plan was made
             return against(self._planned, earlier).receipt()
-        assembler = self._assembler
         before = self._supersede() if self._source.mutable else None
-        for item in self._source.items(self._given):
-            assembler.take(item)
-            if len(assembler.batch.rows) >= BATCH_ROWS or assembler.batch.size >= BATCH_BYTES:
-                self._write(assembler.flush())
-        self._write(assembler.flush())
-        assembler.end()
+        with closing(self._assembler.batches(self._given)) as batches:
+            for batch in batches:
+                self._write(batch)
+        outcome = self._assembler.outcome
         if self._grown and not self._source.mutable and self._given.path.is_file():
-            self._forget_healed()
+            self._forget_healed(outcome.damaged)
         if before is not None:
             self._account_units(before)
-        self._write_receipt()
-        return assembler.receipt
+        self._complete(outcome.receipt)
+        self._write_receipt(outcome)
+        return replace(outcome.receipt, source=self._named)
 
     def _write(self, batch: Batch) -> None:
         for session_id in {row[SESSION] for row in batch.rows} - self._sessions.keys():
@@ -176,12 +187,12 @@ class _Import:
         new = events.insert(self._db, fresh)
         if self._source.mutable:
             self._written += [row[0] for row in fresh]
-        self._assembler.receipt.new += new
-        self._assembler.receipt.known += len(batch.rows) - new
+        self._new += new
+        self._known += len(batch.rows) - new
         self._observer(len(batch.rows))
         if self._revised:
             revisions.revise(self._db, self._revised.values())
-            self._assembler.receipt.superseded = True
+            self._superseded = True
             fresh = [*fresh, *(row for row in batch.rows if row[0] in self._revised)]
             self._revised.clear()
         for row in fresh if batch.bodies else ():
@@ -205,7 +216,7 @@ class _Import:
                 if sources and row[SESSION] not in self._forked:
                     del batch.content[row[0]]  # what it may be a copy of can still come
             elif original != row[SESSION]:
-                self._assembler.links[row[SESSION], "copy", original] = None
+                self._copies[row[SESSION], "copy", original] = None
                 self._forked.add(row[SESSION])
         contents = [(batch.content[row[0]], row[0], row[SESSION]) for row in own if row[0] in batch.content]
         links.remember_content(self._db, contents)
@@ -244,9 +255,9 @@ class _Import:
         legacy = payload.get("_legacy") if isinstance(payload, dict) else None
         return isinstance(legacy, dict) and legacy.get("source_path") == self._given.name
 
-    def _forget_healed(self) -> None:
+    def _forget_healed(self, still: list[imports.DamagedLine]) -> None:
         """Drop damage of an earlier state of this file that has grown into a whole record, or further."""
-        damaged = {(line.line, line.sha256) for line in self._assembler.damaged}
+        damaged = {(line.line, line.sha256) for line in still}
         gone = [
             (row_id, line)
             for row_id, line in imports.damaged_of(self._db, self._given.name)
@@ -275,30 +286,32 @@ class _Import:
 
     def _account_units(self, before: list[str]) -> None:
         """Remember the unit's events; tell new ones from those that an earlier state had given."""
-        receipt = self._assembler.receipt
         units.remember(self._db, self._family, self._unit, self._given.sha256, self._written)
         units.keep_places(self._db, self._places, self._written)
         kept = set(before)
-        receipt.known += sum(event_id in kept for event_id in self._written)
-        receipt.new -= sum(event_id in kept for event_id in self._written)
+        again = sum(event_id in kept for event_id in self._written)
+        self._known += again
+        self._new -= again
         if before and self._written[: len(before)] != before:
-            receipt.superseded = True
+            self._superseded = True
 
-    def _write_receipt(self) -> None:
-        assembler, receipt = self._assembler, self._assembler.receipt
+    def _complete(self, receipt: MigrateReceipt) -> None:
         if not receipt.balanced:
             raise RuntimeError(f"the receipt of {self._source.name} does not balance")
+        receipt.new, receipt.known, receipt.superseded = self._new, self._known, self._superseded
         if receipt.superseded:
             receipt.status = "superseded"
         elif receipt.known:
             receipt.status = "extended"
-        given = self._given
+
+    def _write_receipt(self, outcome: Outcome) -> None:
+        given, receipt = self._given, outcome.receipt
         imports.write_receipt(self._db, imports.Receipt(given.sha256, given.name, self._filed, receipt.new))
-        imports.write_damaged(self._db, assembler.damaged)
+        imports.write_damaged(self._db, outcome.damaged)
         # A file of which nothing was new only repeats what the store knows: it declares nothing once more.
         # A unit that is rewritten speaks anew, even of a session of which it has nothing to declare any more.
         mutable = self._source.mutable
-        declared = assembler.declared if receipt.new or not receipt.known or mutable else {}
+        declared = outcome.declared if receipt.new or not receipt.known or mutable else {}
         if not self._source.keeps_ids:
             imports.forget_declared(self._db, given.name, receipt.sessions if mutable else declared)
         sessions = {
@@ -306,7 +319,7 @@ class _Import:
             for session_id, count in receipt.sessions.items()
         }
         imports.write_sessions(self._db, given.sha256, self._source.name, sessions)
-        links.write(self._db, given.sha256, assembler.links)
+        links.write(self._db, given.sha256, {**outcome.links, **self._copies})
 
 
 def _said(payload_json: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -25,8 +26,11 @@ from geode_traj.migrate.plan import Planned
 from geode_traj.migrate.scrub import Scrubber
 from geode_traj.model.event import Damaged, Event, Item, Link, Loss, Session, Skipped
 from geode_traj.model.receipt import MigrateReceipt, SessionCount
+from geode_traj.sources.base import Input
 from geode_traj.store.imports import DamagedLine
 
+BATCH_ROWS: Final = 1000
+BATCH_BYTES: Final = 8 << 20
 MAX_LISTED_DAMAGE: Final = 10_000
 # Positions in a row's values, which follow `Row` without its id.
 SESSION: Final = 2
@@ -55,24 +59,33 @@ class Batch:
     size: int = 0
 
 
+@dataclass(slots=True)
+class Outcome:
+    """What a source gave besides its rows.
+
+    `declared` is {session_id: what the source says of it}; `links` are (session, kind, target), in order.
+    """
+
+    receipt: MigrateReceipt
+    damaged: list[DamagedLine] = field(default_factory=list)
+    declared: dict[str, dict[str, Any]] = field(default_factory=dict)
+    links: dict[tuple[str, str, str], None] = field(default_factory=dict)
+
+
 class Assembler:
-    """Turns the items of one source into rows and its receipt."""
+    """Turns the items of one source into batches of rows, and its outcome."""
 
     def __init__(self, planned: Planned, scrubber: Scrubber) -> None:
-        if planned.source is None:
-            raise RuntimeError("a source without a format is never read")
         self._planned = planned
-        self._format = planned.source.name
+        self._source = planned.reader
+        self._format = self._source.name
         self._scrub = scrubber
         self._may_match = scrubber.may_match
         self._previous: float | None = None
         self._session: str | None = None
-        self.batch = Batch()
-        self.damaged: list[DamagedLine] = []
+        self._batch = Batch()
         self._settled = 0
-        self.declared: dict[str, dict[str, Any]] = {}
-        self.links: dict[tuple[str, str, str], None] = {}
-        self.receipt = MigrateReceipt(
+        self._receipt = MigrateReceipt(
             planned.given.name,
             self._format,
             planned.given.sha256,
@@ -80,37 +93,41 @@ class Assembler:
             "imported",
             total=planned.total,
         )
+        self.outcome = Outcome(self._receipt)
 
-    def take(self, item: Item) -> None:
-        """Take the next item of the source."""
+    def batches(self, given: Input) -> Generator[Batch]:
+        """Yield all that the source holds, batch by batch; then the outcome is complete."""
+        for item in self._source.items(given):
+            self._take(item)
+            if len(self._batch.rows) >= BATCH_ROWS or self._batch.size >= BATCH_BYTES:
+                yield self._flush()
+        yield self._flush()
+        self._settle(self._session or self._planned.given.default_session)
+
+    def _take(self, item: Item) -> None:
         if type(item) is Event:
             self._event(item)
         elif isinstance(item, Damaged):
             self._damage(item)
         elif isinstance(item, Skipped):
             if item.what == "blank":
-                self.receipt.blank += item.count
+                self._receipt.blank += item.count
             else:
-                self.receipt.foreign += item.count
+                self._receipt.foreign += item.count
         elif isinstance(item, Loss):
-            self.receipt.losses[item.reason] += item.count
+            self._receipt.losses[item.reason] += item.count
         elif isinstance(item, Session):
             self._declare(item)
         elif isinstance(item, Link):
             session_id, target = map(self._session_id, (item.session_id, item.target))
-            self.links[session_id, item.kind, target] = None
+            self.outcome.links[session_id, item.kind, target] = None
 
-    def flush(self) -> Batch:
-        """Hand over what is assembled so far."""
-        batch, self.batch = self.batch, Batch()
+    def _flush(self) -> Batch:
+        batch, self._batch = self._batch, Batch()
         return batch
 
-    def end(self) -> None:
-        """Give damaged lines that no event followed to the source's default session."""
-        self._settle(self._session or self._planned.given.default_session)
-
     def _event(self, event: Event) -> None:
-        receipt = self.receipt
+        receipt = self._receipt
         if event.n == 0:
             if event.raw:
                 receipt.kept_raw += 1
@@ -144,9 +161,9 @@ class Assembler:
         if len(encoded) > MAX_BYTES or not fits:
             encoded, bodies = cut(payload)
             if bodies:
-                self.batch.bodies[event_id] = bodies
-                self.batch.size += sum(len(data) for _, data in bodies)
-        self.batch.rows.append(
+                self._batch.bodies[event_id] = bodies
+                self._batch.size += sum(len(data) for _, data in bodies)
+        self._batch.rows.append(
             [
                 event_id, when, session, event.generation, turn, call,
                 None if event.parent_event_id is None else parent, event.kind, role, status, model, provider,
@@ -154,22 +171,22 @@ class Assembler:
                 fit(event.source or self._format, MAX_SOURCE),
             ]
         )  # fmt: skip
-        self.batch.size += len(encoded)
+        self._batch.size += len(encoded)
         if event.aliases:
-            self.batch.aliases[event_id] = event.aliases
+            self._batch.aliases[event_id] = event.aliases
         if event.content_key:
-            self.batch.content[event_id] = f"{self._format}:{event.content_key}"
+            self._batch.content[event_id] = f"{self._format}:{event.content_key}"
             if event.copied_from:
-                self.batch.copied[event_id] = tuple(map(self._session_id, event.copied_from))
+                self._batch.copied[event_id] = tuple(map(self._session_id, event.copied_from))
         self._count(session, event, counts)
 
     def _count(self, session_id: str, event: Event, counts: Counter[str] | None) -> None:
         if session_id != self._session:
             self._session = session_id
             self._settle(session_id)
-        session = self.receipt.sessions.get(session_id)
+        session = self._receipt.sessions.get(session_id)
         if session is None:
-            session = self.receipt.sessions[session_id] = SessionCount()
+            session = self._receipt.sessions[session_id] = SessionCount()
         session.events += 1
         session.generations.add(event.generation)
         session.terminal = event.kind == "session.ended"
@@ -201,8 +218,8 @@ class Assembler:
         counts: Counter[str] = Counter()
         session_id = fit(self._scrub.text(item.session_id, counts), MAX_SESSION_ID)
         declared = self._scrub.payload(item.declared, counts)
-        self.declared[session_id] = {key: declared[key] for key in item.declared}
-        self.receipt.sessions.setdefault(session_id, SessionCount()).redactions.update(counts)
+        self.outcome.declared[session_id] = {key: declared[key] for key in item.declared}
+        self._receipt.sessions.setdefault(session_id, SessionCount()).redactions.update(counts)
 
     def _session_id(self, text: str) -> str:
         """Return a session id as the store holds it."""
@@ -213,7 +230,7 @@ class Assembler:
         return foreign_event_id(self._format, session_id, key, event.n, event.record_sha256)
 
     def _damage(self, item: Damaged) -> None:
-        receipt = self.receipt
+        receipt = self._receipt
         receipt.damaged_count += 1
         if len(receipt.damaged) < MAX_LISTED_DAMAGE:
             receipt.damaged.append(
@@ -229,7 +246,7 @@ class Assembler:
         counts: Counter[str] = Counter()
         redacted = self._scrub.raw(item.data, counts) if item.data is not None else None
         session = item.session_id or self._session or ""
-        self.damaged.append(
+        self.outcome.damaged.append(
             DamagedLine(
                 given.sha256, given.name, session, item.line, item.offset, item.length, item.sha256,
                 item.reason, redacted,
@@ -237,8 +254,8 @@ class Assembler:
         )  # fmt: skip
 
     def _settle(self, session_id: str) -> None:
-        """Damage before the first event belongs to the session that follows it."""
-        for at in range(self._settled, len(self.damaged)):
-            if not self.damaged[at].session_id:
-                self.damaged[at] = replace(self.damaged[at], session_id=session_id)
-        self._settled = len(self.damaged)
+        """Give damage before the first event to the session that follows it, or to the default session."""
+        for at in range(self._settled, len(self.outcome.damaged)):
+            if not self.outcome.damaged[at].session_id:
+                self.outcome.damaged[at] = replace(self.outcome.damaged[at], session_id=session_id)
+        self._settled = len(self.outcome.damaged)

@@ -50,6 +50,13 @@ class Planned:
     code: str | None = None
     rank: int = 0
 
+    @property
+    def reader(self) -> Source:
+        """The format to read it with."""
+        if self.source is None:
+            raise RuntimeError("a source without a format is never read")
+        return self.source
+
     def receipt(self) -> MigrateReceipt:
         """Return the receipt of a source that is not read: unchanged, skipped or failed."""
         status = {"unchanged": "unchanged", "skip": "skipped", "fail": "failed", "import": "imported"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 
@@ -30,9 +31,7 @@ class Numbering:
         self._key = key
         self._numbers: dict[tuple[str, str], int] = {}
         self._last: dict[str, int] = {}
-        for cls, mac, n in rows:
-            self._numbers[cls, mac] = n
-            self._last[cls] = max(n, self._last.get(cls, 0))
+        self.add(rows)
 
     def number(self, cls: str, value: str) -> int:
         """Return the number of `value` in its class, a new one at its first appearance."""
@@ -43,7 +42,26 @@ class Numbering:
             n = self._numbers[cls, mac] = self._last[cls] = self._last.get(cls, 0) + 1
         return n
 
+    def __len__(self) -> int:
+        return len(self._numbers)
+
     def rows(self) -> Iterator[NumberRow]:
         """Yield the state, in order of first appearance; given to a new `Numbering` it goes on from there."""
         for (cls, mac), n in self._numbers.items():
             yield NumberRow(cls, mac, n)
+
+    def since(self, known: int) -> list[NumberRow]:
+        """Return the values numbered after the first `known`."""
+        return list(islice(self.rows(), known, None))
+
+    def add(self, rows: Iterable[NumberRow | tuple[str, str, int]]) -> None:
+        """Take over values that a numbering of the same key and state has numbered."""
+        for cls, mac, n in rows:
+            self._numbers[cls, mac] = n
+            self._last[cls] = max(n, self._last.get(cls, 0))
+
+    def forget_since(self, known: int) -> None:
+        """Forget the values numbered after the first `known`."""
+        while len(self._numbers) > known:
+            (cls, _), n = self._numbers.popitem()
+            self._last[cls] = n - 1

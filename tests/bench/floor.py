@@ -16,7 +16,7 @@ from pathlib import Path
 import orjson
 
 from geode_traj.codec.files import CHUNK
-from geode_traj.migrate.apply import BATCH_ROWS
+from geode_traj.migrate.assemble import BATCH_ROWS
 from geode_traj.model.event import Row
 from geode_traj.store import events, opening
 from tests.bench.clock import Clock

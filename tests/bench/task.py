@@ -18,6 +18,7 @@ from typing import Final
 from geode_traj.codec.files import write_new
 from geode_traj.export.trajectory import Export
 from geode_traj.migrate.apply import apply
+from geode_traj.migrate.beside import cores
 from geode_traj.migrate.plan import plan
 from geode_traj.store import events, opening
 from geode_traj.verify import verify_path
@@ -29,7 +30,7 @@ Task = Callable[[Path, Path, Path, Clock], int]
 
 def _import(source: Path, store: Path, _: Path, clock: Clock) -> int:
     with clock:
-        receipts = list(apply(plan([source], store), store))
+        receipts = list(apply(plan([source], store), store, jobs=cores()))
     if any(receipt.status != "imported" or receipt.damaged_count for receipt in receipts):
         raise RuntimeError("a generated transcript was not imported whole")
     return sum(receipt.new for receipt in receipts)

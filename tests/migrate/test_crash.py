@@ -20,10 +20,11 @@ CHILD = f"""
 import os, signal, sys
 from pathlib import Path
 from geode_traj.migrate import apply as applying
+from geode_traj.migrate import assemble
 from geode_traj.migrate.plan import plan
 from geode_traj.store import events
 store, folder, at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-applying.GROUP_SOURCES, applying.BATCH_ROWS = {GROUP}, 7
+applying.GROUP_SOURCES, assemble.BATCH_ROWS = {GROUP}, 7
 real, writes = events.insert, 0
 
 def insert(connection, rows):
@@ -36,7 +37,7 @@ def insert(connection, rows):
 events.insert = insert
 planned = plan([folder], store)
 print("go", flush=True)
-for receipt in applying.apply(planned, store):
+for receipt in applying.apply(planned, store, jobs=int(sys.argv[4])):
     print(receipt.source, flush=True)
 """
 
@@ -58,9 +59,9 @@ def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> list:
     return pipeline.facts(store)
 
 
-def start(store: Path, folder: Path, at: int = 0) -> subprocess.Popen:
+def start(store: Path, folder: Path, at: int = 0, jobs: int = 1) -> subprocess.Popen:
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(store), str(folder), str(at)], stdout=subprocess.PIPE
+        [sys.executable, "-c", CHILD, str(store), str(folder), str(at), str(jobs)], stdout=subprocess.PIPE
     )
     assert child.stdout is not None
     assert child.stdout.readline() == b"go\n"
@@ -91,9 +92,9 @@ def check(store: Path, folder: Path, said: bytes, whole: list) -> int:
     return len(done)
 
 
-@pytest.mark.parametrize("at", [1, 2, 5, 13, 30])
-def test_killed_at_a_write(at: int, folder: Path, whole: list, tmp_path: Path) -> None:
-    child = start(tmp_path / "sessions.db", folder, at)
+@pytest.mark.parametrize(("at", "jobs"), [(1, 1), (2, 2), (5, 1), (13, 2), (30, 1)])
+def test_killed_at_a_write(at: int, jobs: int, folder: Path, whole: list, tmp_path: Path) -> None:
+    child = start(tmp_path / "sessions.db", folder, at, jobs)
     said, _ = child.communicate(timeout=60)
     assert child.returncode == -signal.SIGKILL
     done = check(tmp_path / "sessions.db", folder, said, whole)
@@ -108,7 +109,7 @@ def sweep(folder: Path, whole: list, tmp_path: Path, seed: int, seconds: float) 
     while time.monotonic() - began < seconds:
         kills += 1
         store = tmp_path / str(kills) / "sessions.db"
-        child = start(store, folder)
+        child = start(store, folder, jobs=1 + kills % 2)
         time.sleep(rng.uniform(0, span))
         child.kill()
         said, _ = child.communicate(timeout=60)

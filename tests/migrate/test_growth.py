@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from geode_traj.errors import DataError
 from geode_traj.migrate import apply as applying
+from geode_traj.migrate import assemble
 from geode_traj.migrate.apply import apply
 from geode_traj.migrate.plan import plan
 from geode_traj.sources.geode_legacy import GeodeLegacy
@@ -326,7 +327,7 @@ def test_sizes_of_batches_and_groups_change_nothing(
         pipeline.write_lines(folder / f"{number}.jsonl", [*lines[number:], "{torn"])
     store, other = tmp_path / "one.db", tmp_path / "two.db"
     one = [receipt.to_json() for receipt in pipeline.migrate(store, folder)]
-    monkeypatch.setattr(applying, "BATCH_ROWS", rows)
+    monkeypatch.setattr(assemble, "BATCH_ROWS", rows)
     monkeypatch.setattr(applying, "GROUP_SOURCES", sources)
     two = [receipt.to_json() for receipt in pipeline.migrate(other, folder)]
     assert one == two
@@ -356,7 +357,7 @@ def test_a_failing_source_is_undone_alone(tmp_path: Path, monkeypatch: pytest.Mo
             raise DataError("TE202", why="it ends badly")
 
     monkeypatch.setattr(GeodeLegacy, "read", read)
-    monkeypatch.setattr(applying, "BATCH_ROWS", 1)
+    monkeypatch.setattr(assemble, "BATCH_ROWS", 1)
     receipts = pipeline.migrate(store, tmp_path / "in")
     assert [(one.status, one.code) for one in receipts] == [
         ("imported", None),

@@ -17,6 +17,7 @@ from geode_traj.codec.files import write_new
 from geode_traj.codec.text import clip
 from geode_traj.errors import EXIT_FINDINGS, EXIT_NO_INPUT, EXIT_PARTIAL, WorldError, worst_exit
 from geode_traj.migrate.apply import apply
+from geode_traj.migrate.beside import cores
 from geode_traj.migrate.plan import Plan, plan
 from geode_traj.model.receipt import MigrateReceipt
 from geode_traj.sources.base import all_sources
@@ -30,6 +31,7 @@ from geode_traj.sources.base import all_sources
 @click.option("--session-id", help="The session of rows that name none.")
 @sensitive_option()
 @click.option("--dry-run", is_flag=True, help="Print the plan that would run; write nothing.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes at work (default: one a core).")
 @click.option("--receipts", type=PATH, help="Write one JSON receipt a source to this new file.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the summary only.")
 def command(
@@ -39,13 +41,15 @@ def command(
     session_id: str | None,
     sensitive_fields: tuple[str, ...],
     dry_run: bool,
+    jobs: int | None,
     receipts: Path | None,
     quiet: bool,
 ) -> int:
     """Import transcripts, files or whole folders, into the store.
 
     Formats are told by content. The same bytes are imported once; of a grown file only what is new. Secrets
-    are redacted before anything is stored, and sources are never changed.
+    are redacted before anything is stored, and sources are never changed. However many processes are at work,
+    the result is the same.
 
     Exit: 1 lines were damaged, 3 a source failed or was refused, 4 a newer version wrote the store, 5 nothing
     to import, 12 the receipts file exists.
@@ -59,7 +63,10 @@ def command(
 
     def run() -> Iterator[bytes]:
         with progress.records(planned.records, quiet=quiet) as observer:
-            for receipt in apply(planned, store, sensitive_fields=sensitive_fields, observer=observer):
+            running = apply(
+                planned, store, sensitive_fields=sensitive_fields, observer=observer, jobs=jobs or cores()
+            )
+            for receipt in running:
                 done.append(receipt)
                 if not quiet:
                     _show(receipt)
