@@ -22,10 +22,8 @@ class Content:
     @property
     def text(self) -> str:
         """The texts, each on lines of its own."""
-        return "".join(
-            text if text.endswith("\n") or last else f"{text}\n"
-            for text, last in zip(self.texts, [False] * (len(self.texts) - 1) + [True], strict=True)
-        )
+        head = (text if text.endswith("\n") else f"{text}\n" for text in self.texts[:-1])
+        return "".join([*head, *self.texts[-1:]])
 
     @property
     def words(self) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class Messages:
 
     def _assistant(self, record: Record, message: dict[str, Any]) -> Iterator[Event]:
         told = content.read(message.get("content"))
-        self._said = {"content": told.text, "thought": word(message, "thought")}
+        self._said = {key: word(message, key) for key in ("thought", "action")} | {"content": told.text}
         self._seen.clear()
         words = {"content": told.text, **told.words, "reasoning": _reasoning(message)}
         calls = message.get("tool_calls")
@@ -65,7 +65,6 @@ class Messages:
             self._shell += 1
             words = {"tool": SHELL, "arguments": {"command": action}}
             yield record.event("tool.called", words, model=self._model)
-            self._said["action"] = action
 
     def _called(self, record: Record, call: dict[str, Any]) -> Event:
         function = call.get("function")

@@ -1,0 +1,25 @@
+"""What no word of a payload holds of an event, and how its outcome is called."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from geode_traj.sources.record import Record, without
+
+_NAMES: Final = ("action", "observation", "kind")
+
+
+def rest_of(record: Record, *placed: str) -> dict[str, Any]:
+    """Return an event's members that are not `placed`, nor its kind, nor a time that was read."""
+    kind = [key for key in _NAMES if isinstance(record.value.get(key), str)]
+    return without(record.value, *kind, *placed, *(["timestamp"] if record.time is not None else []))
+
+
+def full(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields without those that hold nothing more."""
+    return {key: item for key, item in fields.items() if item != {}}
+
+
+def outcome(is_error: bool | None) -> str:
+    """Return the status of a result."""
+    return {True: "error", False: "completed"}.get(is_error, "") if is_error is not None else ""
