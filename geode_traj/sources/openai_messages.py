@@ -79,7 +79,6 @@ class _Reader:
     def rows(self, line: Line, sha256: str, read_line: Tolerated) -> Iterator[Item]:
         """Yield what a line gives: the start of a session, which keeps what stands beside the messages."""
         value = read_line.value
-        beside = without(value, "messages") if isinstance(value, dict) else {}
         messages = value.get("messages") if isinstance(value, dict) else value
         record = Record(self._given, line.number, sha256, read_line, self._session(line.number))
         record.name = "messages"
@@ -89,15 +88,15 @@ class _Reader:
             record.unknown()
             yield from record.finish()
             return
-        record.rest = beside
+        record.rest = without(value, "messages") if isinstance(value, dict) else {}
         record.event("session.started", {"messages": len(messages)})
         calls = Calls()
         for place, message in enumerate(messages, start=1):
             yield from record.take()
             read(record, calls, message, place)
-            first = record.items[0]
-            if isinstance(first, Event):
-                first.payload["_legacy"]["message"] = place
+            for item in record.items:
+                if isinstance(item, Event):
+                    item.payload["_legacy"]["message"] = place
         yield from record.finish()
         yield from calls.losses()
 
@@ -154,14 +153,14 @@ def _first_lines(head: bytes) -> Iterator[Any]:
 
 
 def _beginning(data: bytes) -> Any:
-    """Return what a cut line begins with, its last message left out, which may be cut."""
+    """Return what a cut line begins with, without the message that is cut, if it is not the only one."""
     try:
         value = jiter.from_json(data, partial_mode=True)
     except ValueError:
         return None
     messages = value.get("messages") if isinstance(value, dict) else value
-    if isinstance(messages, list):
-        del messages[-1:]
+    if isinstance(messages, list) and len(messages) > 1:
+        del messages[-1]
     return value
 
 

@@ -10,7 +10,7 @@ _MEDIA: Final = frozenset(
     "image image_url input_image input_audio audio video file input_file document".split()
 )
 _TYPES: Final = ("mimeType", "media_type", "mime_type")
-_REFERENCES: Final = ("url", "image_url", "file_id", "file_url", "path", "data", "id")
+_REFERENCES: Final = ("url", "image_url", "file_id", "file_url", "file", "source", "path", "data", "id")
 _DATA_URL: Final = re.compile(
     r"data:([\w.+-]+/[\w.+-]+(?:;[\w.+-]+=[\w.+-]+)*);base64,([A-Za-z0-9+/_=-]*)", re.ASCII
 )

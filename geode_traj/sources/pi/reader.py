@@ -71,7 +71,8 @@ class Reader:
         yield from record.finish()
         if flags & DANGLING:
             yield Loss("dangling_parent")
-        yield from self._skew(record)
+        if not head:  # a fork's is later than what it repeats
+            yield from self._skew(record)
 
     def end(self) -> Iterator[Item]:
         """Yield what only the end of a session shows: its open calls, and where it came from."""
