@@ -6,6 +6,7 @@ A crash leaves whole groups or nothing of them; a source that fails is undone al
 from __future__ import annotations
 
 import json
+import math
 import re
 import sqlite3
 from collections import Counter
@@ -17,9 +18,18 @@ from typing import Any, Final
 
 from geode_traj.codec.files import reading, sha256_part
 from geode_traj.errors import DataError, TrajError
-from geode_traj.migrate.assemble import GENERATION, HASH, PAYLOAD, SESSION, Assembler, Batch, Outcome
+from geode_traj.migrate.assemble import (
+    GENERATION,
+    HASH,
+    PAYLOAD,
+    SESSION,
+    TIME,
+    Assembler,
+    Batch,
+    Outcome,
+)
 from geode_traj.migrate.beside import Beside, worthwhile
-from geode_traj.migrate.plan import Plan, Planned, against
+from geode_traj.migrate.plan import OLDER, Plan, Planned, against
 from geode_traj.migrate.scrub import Scrubber
 from geode_traj.model.receipt import MigrateReceipt
 from geode_traj.scan.numbering import Numbering
@@ -137,31 +147,44 @@ class _Import:
         self._sessions: dict[str, _Numbers] = {}
         self._grown = imports.path_known(connection, self._given.name)
         self._given = replace(self._given, grown=self._grown)
-        self._family = self._source.family or self._source.name
+        self._family = self._source.unit_family
         self._written: list[str] = []
         self._places: list[int] = []
         self._forked: set[str] = set()
         self._revised: dict[str, tuple[str, str, str]] = {}
         self._new = self._known = 0
         self._superseded = False
+        self._latest = -math.inf
+        self._passed: float | None = None  # the latest time of a unit's state that came from elsewhere
         self._copies: dict[tuple[str, str, str], None] = {}
 
     def run(self) -> MigrateReceipt:
-        earlier = imports.receipt(self._db, self._given.sha256)
-        if earlier is not None:  # another process imported these bytes since the plan was made
-            return against(self._planned, earlier).receipt()
+        now = against(self._planned, self._db)
+        if now.action != "import":  # another process imported these bytes since the plan was made
+            return now.receipt()
+        try:
+            with opening.savepoint(self._db):
+                self._read()
+        except _Older:
+            given = self._given
+            imports.write_receipt(self._db, imports.Receipt(given.sha256, given.name, self._filed, 0))
+            return replace(self._planned, action="unchanged", reason=OLDER).receipt()
+        outcome = self._assembler.outcome
+        self._complete(outcome.receipt)
+        self._write_receipt(outcome)
+        return replace(outcome.receipt, source=self._named)
+
+    def _read(self) -> None:
         before = self._supersede() if self._source.mutable else None
         with closing(self._assembler.batches(self._given)) as batches:
             for batch in batches:
                 self._write(batch)
-        outcome = self._assembler.outcome
-        if self._grown and not self._source.mutable and self._given.path.is_file():
-            self._forget_healed(outcome.damaged)
         if before is not None:
+            if self._passed is not None and self._latest < self._passed:
+                raise _Older
             self._account_units(before)
-        self._complete(outcome.receipt)
-        self._write_receipt(outcome)
-        return replace(outcome.receipt, source=self._named)
+        elif self._grown and self._given.path.is_file():
+            self._forget_healed(self._assembler.outcome.damaged)
 
     def _write(self, batch: Batch) -> None:
         for session_id in {row[SESSION] for row in batch.rows} - self._sessions.keys():
@@ -187,6 +210,7 @@ class _Import:
         new = events.insert(self._db, fresh)
         if self._source.mutable:
             self._written += [row[0] for row in fresh]
+            self._latest = max(self._latest, *(row[TIME] for row in batch.rows), -math.inf)
         self._new += new
         self._known += len(batch.rows) - new
         self._observer(len(batch.rows))
@@ -275,6 +299,9 @@ class _Import:
         """Take out what an earlier state of this unit gave, so that the newest comes whole and in order."""
         earlier = units.event_ids(self._db, self._family, self._unit)
         if earlier:
+            state = units.state(self._db, self._family, self._unit)
+            if state is not None and state[1] != self._given.name:
+                self._passed = units.latest(self._db, earlier)
             self._places = units.places(self._db, earlier)
             for session_id, generation in events.lowest_generations(self._db, earlier).items():
                 self._sessions[session_id] = _Numbers(0, generation - 1)
@@ -320,6 +347,10 @@ class _Import:
         }
         imports.write_sessions(self._db, given.sha256, self._source.name, sessions)
         links.write(self._db, given.sha256, {**outcome.links, **self._copies})
+
+
+class _Older(Exception):
+    """A unit's state from elsewhere ends before the stored one does."""
 
 
 def _said(payload_json: str) -> str:

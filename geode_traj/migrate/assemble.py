@@ -33,6 +33,7 @@ BATCH_ROWS: Final = 1000
 BATCH_BYTES: Final = 8 << 20
 MAX_LISTED_DAMAGE: Final = 10_000
 # Positions in a row's values, which follow `Row` without its id.
+TIME: Final = 1
 SESSION: Final = 2
 GENERATION: Final = 3
 PAYLOAD: Final = 12

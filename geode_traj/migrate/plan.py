@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Final, Literal
 
 from geode_traj.codec.files import CHUNK, is_folder, reading, walk
 from geode_traj.codec.jsonl import MAX_LINE
@@ -29,8 +30,9 @@ from geode_traj.sources.base import (
     detect,
     file_text,
 )
-from geode_traj.store import imports, opening
+from geode_traj.store import imports, opening, units
 
+OLDER: Final = "an earlier state of what is stored"
 Action = Literal["import", "unchanged", "skip", "fail"]
 
 
@@ -100,7 +102,7 @@ def plan(
             for found in _plan_source(path, source or chosen, session_id, named=named):
                 one = found
                 if one.action == "import" and connection is not None:
-                    one = against(one, imports.receipt(connection, one.given.sha256))
+                    one = against(one, connection)
                 if one.action == "import" and one.given.sha256 in seen:
                     reason = f"the same bytes as {seen[one.given.sha256]}"
                     one = replace(one, action="unchanged", reason=reason)
@@ -174,12 +176,22 @@ def _look(stream: BinaryIO, path: Path) -> tuple[Probe, str, int]:
     return Probe(head, tail, path), digest.hexdigest(), size
 
 
-def against(one: Planned, receipt: imports.Receipt | None) -> Planned:
-    """Return what becomes of a source whose bytes the store may hold already: unchanged, or TE301."""
+def against(one: Planned, connection: sqlite3.Connection) -> Planned:
+    """Return what becomes of a source whose bytes the store may know already: unchanged, or TE301.
+
+    A unit that is back in an earlier state, where its latest state came from, is imported once more (J5).
+    """
+    receipt = imports.receipt(connection, one.given.sha256)
     if receipt is None:
         return one
     override = one.given.override
     if override is not None and one.given.receipt_session != receipt.session_id:
         error = DataError("TE301", stored=receipt.session_id, given=override)
         return replace(one, action="fail", reason=error.message, code=error.code)
+    if one.reader.mutable:
+        state = units.state(connection, one.reader.unit_family, one.given.unit)
+        if state is not None and state[0] != one.given.sha256:
+            if state[1] == one.given.name:
+                return one
+            return replace(one, action="unchanged", reason=OLDER)
     return replace(one, action="unchanged", reason=f"recorded under session {receipt.session_id}")

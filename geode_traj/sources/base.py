@@ -149,6 +149,11 @@ class Source(ABC):
     no_transcript = ""
     """Why files of this format are never imported: they are known only to be skipped with this reason."""
 
+    @property
+    def unit_family(self) -> str:
+        """Under which name this format's units are known."""
+        return self.family or self.name
+
     def detect(self, probe: Probe) -> bool:
         """Tell by content whether a file is of this format."""
         return False

@@ -63,8 +63,8 @@ def path_known(connection: sqlite3.Connection, path: str) -> bool:
 def write_receipt(connection: sqlite3.Connection, given: Receipt) -> None:
     """Record an import in the caller's transaction."""
     connection.execute(
-        "INSERT INTO session_event_imports (source_digest, source_path, session_id, row_count, imported_at)"
-        " VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO session_event_imports"
+        " (source_digest, source_path, session_id, row_count, imported_at) VALUES (?, ?, ?, ?, ?)",
         (given.source_digest, given.source_path, given.session_id, given.row_count, time.time()),
     )
 

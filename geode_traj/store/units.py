@@ -5,6 +5,20 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 
+from geode_traj.store.schema import has_table
+
+
+def state(connection: sqlite3.Connection, format_name: str, unit: str) -> tuple[str, str] | None:
+    """Return the digest of a unit's stored state and the path it came from; None for an unknown unit."""
+    if not has_table(connection, "traj_units"):
+        return None
+    found: tuple[str, str] | None = connection.execute(
+        "SELECT sha256, source_path FROM traj_units JOIN session_event_imports ON sha256 = source_digest"
+        " WHERE format = ? AND unit = ? LIMIT 1",
+        (format_name, unit),
+    ).fetchone()
+    return found
+
 
 def event_ids(connection: sqlite3.Connection, format_name: str, unit: str) -> list[str]:
     """Return the event ids that the latest state of a unit gave, in order."""
@@ -12,6 +26,13 @@ def event_ids(connection: sqlite3.Connection, format_name: str, unit: str) -> li
         "SELECT event_id FROM traj_units WHERE format = ? AND unit = ? ORDER BY n", (format_name, unit)
     )
     return [event_id for (event_id,) in rows]
+
+
+def latest(connection: sqlite3.Connection, ids: Iterable[str]) -> float | None:
+    """Return the latest time of some events in Unix seconds."""
+    query = "SELECT occurred_at FROM session_events WHERE event_id = ?"
+    times = [row[0] for event_id in ids for row in connection.execute(query, (event_id,))]
+    return max((time for time in times if isinstance(time, float)), default=None)
 
 
 def places(connection: sqlite3.Connection, ids: Iterable[str]) -> list[int]:

@@ -96,6 +96,38 @@ def test_a_session_that_goes_on_supersedes_its_earlier_state(state: Path, tmp_pa
     assert again.status == "unchanged"
 
 
+def test_a_store_that_was_put_back_is_read_as_it_is_now(state: Path, tmp_path: Path) -> None:
+    store, kept = tmp_path / "s.db", state.read_bytes()
+    pipeline.migrate(store, state)
+    first = pipeline.facts(store)
+    add(state, {"id": 901, "session_id": "s1", "role": "user", "content": "more"})
+    pipeline.migrate(store, state)
+    assert len(pipeline.rows(store)) == len(first) + 1
+    state.write_bytes(kept)
+    (receipt,) = pipeline.migrate(store, state)
+    assert (receipt.status, receipt.new, receipt.balanced) == ("superseded", 0, True)
+    assert pipeline.facts(store) == first
+    (again,) = pipeline.migrate(store, state)
+    assert again.status == "unchanged"
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["imported before", "never imported"])
+def test_an_older_copy_elsewhere_takes_nothing_back(known: bool, state: Path, tmp_path: Path) -> None:
+    store, older = tmp_path / "s.db", tmp_path / "backup" / "state.db"
+    older.parent.mkdir()
+    older.write_bytes(state.read_bytes())
+    if known:
+        pipeline.migrate(store, older)
+    row = {"id": 901, "session_id": "s1", "role": "user", "content": "more", "timestamp": 1.9e9}
+    add(state, row)
+    pipeline.migrate(store, state)
+    newest = pipeline.facts(store)
+    for _ in range(2):
+        (receipt,) = pipeline.migrate(store, older)
+        assert (receipt.status, receipt.reason) == ("unchanged", "an earlier state of what is stored")
+        assert pipeline.facts(store) == newest
+
+
 def test_another_session_of_the_store_leaves_the_rest_unchanged(state: Path, tmp_path: Path) -> None:
     store = tmp_path / "s.db"
     pipeline.migrate(store, state)
