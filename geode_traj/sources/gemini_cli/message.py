@@ -181,7 +181,6 @@ def _usage(record: Record, said: Said, tokens: Any) -> None:
     words = values.usage(**counts, **noted, response_id=said.value.get("id"))
     event = record.event("usage.recorded", words, fields, said=said, time=_time(said), model=_model(said))
     event.payload.pop("branch", None)  # what was taken back was paid for all the same
-    event.payload.pop("active_leaf", None)
 
 
 def _notice(record: Record, said: Said, kind: str) -> None:

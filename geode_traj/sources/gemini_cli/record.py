@@ -59,6 +59,7 @@ class Record:
         payload = dict(words)
         if said:
             payload |= said.marks
+            said.marks.pop("active_leaf", None)  # one event is the leaf
         payload["_legacy"] = provenance.legacy(self.given, name, self.number, fields, read)
         payload["_legacy"]["source_digest"] = self.given.file_sha256 or self.given.sha256
         if time is not None and seconds is None:
@@ -100,7 +101,7 @@ class Said:
     def __post_init__(self) -> None:
         self.sha256 = hashlib.sha256(dumps(self.read.value)).hexdigest()
         own = self.read.value.get("id")
-        self._content = f"{own}:{self.sha256[:16]}" if isinstance(own, str) and own else ""
+        self._content = f"{self.key}:{self.sha256[:16]}" if isinstance(own, str) and own else ""
 
     @property
     def value(self) -> dict[str, Any]:
