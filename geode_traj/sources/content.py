@@ -38,7 +38,7 @@ def read(given: Any) -> Content:
         out.texts.append(given)
         return out
     parts = [given] if isinstance(given, dict) else given
-    out.whole = given is None or (isinstance(parts, list) and len(parts) < 2)
+    out.whole = isinstance(parts, list) and len(parts) == 1
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, str):
             out.texts.append(part)
@@ -72,10 +72,20 @@ def image(given: Any) -> dict[str, Any]:
 
 
 def without_data(given: Any) -> Any:
-    """Return content without the data that its attachments hold: each URL is cut before its data."""
+    """Return content without the data that its attachments hold."""
     if isinstance(given, list):
         return [without_data(part) for part in given]
-    if isinstance(given, dict):
-        return {key: without_data(item) for key, item in given.items()}
-    found = _DATA_URL.match(given) if isinstance(given, str) else None
-    return given[: found.end()] if found else given
+    if not isinstance(given, dict) or isinstance(given.get("text"), str) or not _images(given):
+        return given
+    key = "image_urls" if isinstance(given.get("image_urls"), list) else "image_url"
+    return {**given, key: shortened(given[key])}
+
+
+def shortened(url: Any) -> Any:
+    """Return an image's URL cut before its data, each of a list; one that is elsewhere as it is."""
+    if isinstance(url, list):
+        return [shortened(one) for one in url]
+    if isinstance(url, dict):
+        return {**url, "url": shortened(url["url"])} if "url" in url else url
+    found = _DATA_URL.match(url) if isinstance(url, str) else None
+    return url[: found.end()] if found else url

@@ -131,7 +131,9 @@ class Messages:
         why = word(message, "extra", "interrupt_type")
         if self._open and why not in _PERSON:
             self._open -= 1
-            words = {"tool": TOOL, **_outcome(message, told.text), "result": told.text, **told.words}
+            words = {"tool": TOOL, **_outcome(message, told.text), **told.words}
+            if message.get("content") is not None:
+                words["result"] = told.text
             return record.event("tool.completed", words, rest)
         self._open = 0 if why in _PERSON else self._open
         words = {"content": told.text, **told.words}

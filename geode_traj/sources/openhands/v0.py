@@ -289,5 +289,5 @@ def _pictures(given: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     found = [one for one in found if "data" in one]
     if not found:
         return {}, given
-    left = {key: content.without_data(item) if key in _PICTURES else item for key, item in given.items()}
+    left = {key: content.shortened(item) if key in _PICTURES else item for key, item in given.items()}
     return {"attachments": found}, left

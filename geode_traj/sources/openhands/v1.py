@@ -202,9 +202,12 @@ def _observed(seen: Any, fields: dict[str, Any]) -> dict[str, Any]:
     error = member(seen, "is_error")
     error = error if isinstance(error, bool) else None
     if isinstance(seen, dict):
-        left = content.without_data(without(seen, "content") if told.whole else seen)
+        left = without(seen, "content") if told.whole else seen
+        if "content" in left:
+            left = {**left, "content": content.without_data(left["content"])}
         fields["observation"] = without(left, *(["is_error"] if error is not None else []))
-    return {"is_error": error, "result": told.text, **told.words}
+    shown = {"result": told.text} if _seen(seen) is not None else {}  # an empty result is not a missing one
+    return {"is_error": error, **shown, **told.words}
 
 
 def _seen(observation: Any) -> Any:

@@ -90,16 +90,15 @@ class Messages:
         single = ids[0] if isinstance(ids, list) and len(ids) == 1 and isinstance(ids[0], str) else ""
         rest = without(_rest(message, told), *(["tool_call_ids"] if single else []))
         self._seen.append(told.text)
+        result = {"is_error": None, **told.words}
+        if message.get("content") is not None:  # an empty result is not a missing one
+            result["result"] = told.text
         if role == "tool" or single:
-            tool = self._calls.close(single)
-            words = {"tool": tool, "is_error": None, "result": told.text, **told.words}
-            if message.get("content") is None:
-                del words["result"]
+            words = {"tool": self._calls.close(single), **result}
             return record.event("tool.completed", words, rest, call_id=single, role="tool")
         if self._shell:
             self._shell -= 1
-            words = {"tool": SHELL, "is_error": None, "result": told.text, **told.words}
-            return record.event("tool.completed", words, rest)
+            return record.event("tool.completed", {"tool": SHELL, **result}, rest)
         words = {"content": told.text, **told.words}
         if self._asked:  # the environment answers what was no action; nobody typed it
             words = {"operation": "environment_message", **words}
