@@ -69,6 +69,14 @@ class Attachments:
         return sum("omitted" in item for item in self.items)
 
 
+def attach(payload: dict[str, Any], data: str) -> dict[str, int]:
+    """Add data of a type that is not told to a payload's attachments; return what stands for it."""
+    listed = payload.setdefault("attachments", [])
+    size = len(data) * 3 // 4 - data[-2:].count("=")
+    listed.append({"media_type": None, "bytes": size, "data": data})
+    return {"attachment": len(listed) - 1}
+
+
 def _media_type(block: dict[str, Any]) -> str:
     for key in _TYPES:
         given = block.get(key)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from geode_traj.model.event import Loss
 from geode_traj.sources.chat.calls import Calls, arguments
-from geode_traj.sources.chat.content import Attachments, said
+from geode_traj.sources.chat.content import Attachments, attach, said
 from geode_traj.sources.chat.record import Record, text_of, without
 
 ROLES: Final = frozenset("system developer user assistant tool function".split())
@@ -88,6 +88,9 @@ class _Reading:
         legacy = self.rest.pop("function_call", None)
         thought = self._thought()
         payload = self.named(self.content())
+        audio = self.rest.get("audio")
+        if isinstance(audio, dict) and isinstance(audio.get("data"), str):
+            self.rest["audio"] = {**audio, "data": attach(payload, audio["data"])}
         speaks = payload != {"content": ""} or thought is not None or "refusal" in self.message
         if speaks or not (called or legacy):
             if self.rest.get("refusal") is not None:

@@ -18,8 +18,8 @@ STATES: Final = frozenset(
     credential_pin reset_boundary header_patch entry_patch context_transform ephemeral session_state
     agent_status git_state""".split()
 )
-SPEAKERS: Final = frozenset("user assistant system developer tool".split())
-_BLOCKS: Final = frozenset({"toolCall", "thinking"})
+SPEAKERS: Final = frozenset("user assistant system developer".split())
+_BLOCKS: Final = ("toolCall", "thinking")
 _NAMED: Final = re.compile(r"\d{4}-\d\d-\d\dT[^_]*_(.+)", re.ASCII | re.DOTALL)
 _KINDS: Final = STATES | SUMMARIES | {"message", "custom_message", "model_usage"}
 _LOOK: Final = 3
@@ -40,29 +40,29 @@ def is_entry(row: dict[str, Any]) -> bool:
     if not isinstance(kind, str) or kind not in _KINDS:
         return False
     stamped = isinstance(row.get("timestamp"), str)
+    if kind == "message":
+        return _is_native(row.get("message"), stamped=stamped)
     if stamped and isinstance(row.get("id"), str) and "parentId" in row:
         return True
-    if kind in ("model_change", "thinking_level_change"):
-        return stamped
-    return kind == "message" and _is_native(row.get("message"), stamped=stamped)
+    return stamped and kind in ("model_change", "thinking_level_change")
 
 
 def _is_native(message: Any, *, stamped: bool) -> bool:
     role = message.get("role") if isinstance(message, dict) else None
     if not isinstance(role, str):
         return False
-    if role in ROLES or (stamped and role in SPEAKERS):
+    if role in ROLES or (stamped and role in SPEAKERS and "toolCalls" not in message):
         return True
     content = message.get("content")
     blocks = content if isinstance(content, list) else ()
-    return any(isinstance(block, dict) and block.get("type") in tuple(_BLOCKS) for block in blocks)
+    return any(isinstance(block, dict) and block.get("type") in _BLOCKS for block in blocks)
 
 
 def is_bare(row: dict[str, Any]) -> bool:
     """Tell whether a row is a message in a frame that says nothing more."""
     message = row.get("message")
     role = message.get("role") if isinstance(message, dict) else None
-    return row.get("type") == "message" and isinstance(role, str) and role in SPEAKERS
+    return row.get("type") == "message" and isinstance(role, str) and role in SPEAKERS | {"tool"}
 
 
 def look(rows: Iterable[dict[str, Any]]) -> tuple[dict[str, Any] | None, int, int, int]:

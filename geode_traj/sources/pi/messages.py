@@ -15,6 +15,8 @@ from geode_traj.sources.pi import usage
 # Text that OpenClaw writes in the model's place: nothing was asked of a model for it.
 _SYNTHETIC: Final = "openclaw"
 _STATUS: Final = {True: "error", False: "ok", None: ""}
+_CALLS: Final = ("toolCall", "toolUse", "functionCall")
+_THOUGHTS: Final = ("thinking", "redactedThinking")
 _EXECUTIONS: Final = {"bashExecution": "bash_execution", "pythonExecution": "python_execution"}
 
 
@@ -98,10 +100,10 @@ class _Reply:
         if is_text(block):
             given = {"text": block} if isinstance(block, str) else block
             self.text(given["text"], without(given, "type", "text"))
-        elif kind == "thinking":
+        elif kind in _THOUGHTS:
             self._flush()
             self._thought(block)
-        elif kind == "toolCall":
+        elif kind in _CALLS:
             self._flush()
             self._call(block)
         elif is_media(block):
@@ -123,17 +125,21 @@ class _Reply:
 
     def _thought(self, block: dict[str, Any]) -> None:
         text = block.get("thinking")
-        if isinstance(text, str) and text and block.get("redacted") is not True:
+        told = block["type"] == "thinking" and block.get("redacted") is not True
+        if told and isinstance(text, str) and text:
             self._pending = {"status": "present", "text": text} | without(block, "type", "thinking")
         else:  # encrypted, or only signed: it was there, and is kept from us
             self._pending = {"status": "withheld"} | without(block, "type")
         self._status = self._pending["status"]
 
     def _call(self, block: dict[str, Any]) -> None:
-        rest = without(block, "type", "id", "name", "arguments")
-        given = block.get("arguments")
+        key = "arguments" if "arguments" in block else "input"
+        rest = without(block, "id", "name", key)
+        if rest["type"] == "toolCall":
+            del rest["type"]
+        given = block.get(key)
         if given is not None and not isinstance(given, dict):
-            rest["arguments"] = given
+            rest[key] = given
         call_id, tool = text_of(block, "id", rest), text_of(block, "name", rest)
         self._calls.called(call_id, tool, self._record.line)
         words = {"tool": tool, "arguments": values.arguments(given)}

@@ -65,17 +65,20 @@ def _peek(data: bytes) -> Any:
 
 
 class _Looking:
-    """Feeds on rows in file order; a head begins another tree."""
+    """Feeds on rows in file order; the head of another session begins another tree."""
 
     def __init__(self) -> None:
         self.tree = Tree()
         self._parents = array("q")
         self._index: dict[str, int] = {}
         self._start = 0
+        self._session = ""
 
     def row(self, number: int, row: dict[str, Any]) -> None:
         if is_header(row):
-            self.settle()
+            if row["id"] != self._session:
+                self.settle()
+            self._session = row["id"]
             return
         own = row.get("id")
         if not isinstance(own, str) or own in self._index:  # the same entry once more: no second branch
