@@ -89,7 +89,10 @@ class _Reader:
             yield from record.finish()
             return
         record.rest = without(value, "messages") if isinstance(value, dict) else {}
-        record.event("session.started", {"messages": len(messages)})
+        words: dict[str, Any] = {"messages": len(messages)}
+        if isinstance(record.rest.get("tools"), list):
+            words["tool_definitions"] = record.rest.pop("tools")
+        record.event("session.started", words)
         calls = Calls()
         for place, message in enumerate(messages, start=1):
             yield from record.take()
