@@ -134,7 +134,7 @@ def result(given: Any) -> Result:
     found = read(given)
     out = Result(given=True, attachments=found.attachments)
     told = [_response(one) for one in found.responses]
-    out.failed = bool(told) and all(failed for _, failed in told)
+    out.failed = bool(told) and all(key == "error" for _, key in told)
     out.text = "\n".join([*(text for text, _ in told), *found.texts])
     for one in found.responses:
         if one.get("parts") is not None:
@@ -149,19 +149,26 @@ def result(given: Any) -> Result:
     return out
 
 
-def _response(one: dict[str, Any]) -> tuple[str, bool]:
-    """Return the text of a function's response, and whether it is only an error."""
+def _response(one: dict[str, Any]) -> tuple[str, str]:
+    """Return the text of a function's response, and the member of it that says it ("" for all of it)."""
     response = one.get("response")
-    if isinstance(response, dict) and len(response) == 1:
+    if isinstance(response, dict):
         for key in ("output", "error"):
             if key in response:
-                return values.text(response[key]), key == "error"
-    return values.text(response), False
+                return values.text(response[key]), key
+    return values.text(response), ""
+
+
+def _beside(one: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of a response beside the one that is its text."""
+    _, key = _response(one)
+    return {name: item for name, item in one["response"].items() if name != key} if key else {}
 
 
 def _has_more(found: Content) -> bool:
     """Tell whether responses say more than their text: other members than id, name and response."""
     extra = any(not one.keys() <= {"id", "name", "response"} for one in found.responses)
+    extra = extra or any(_beside(one) for one in found.responses)
     return extra or any(not part.keys() <= {"functionResponse"} for part in found.outline or ())
 
 
@@ -172,9 +179,8 @@ def _shape(found: Content) -> Any:
     shown = []
     for one in found.responses:
         rest = {key: value for key, value in one.items() if key not in ("response", "parts")}
-        response = one.get("response")
-        if isinstance(response, dict):
-            rest["response"] = {"keys": sorted(response)}
+        if _beside(one):
+            rest["response"] = _beside(one)
         if one.get("parts") is not None:
             rest["parts"] = read(one["parts"]).outline or [{"text": {"chars": None}}]
         shown.append(rest)

@@ -198,7 +198,7 @@ def _notice(record: Record, said: Said, kind: str) -> None:
 
 def _fields(said: Said, read: Content) -> dict[str, Any]:
     """Return what of a message has no word of its own; a copied message keeps its calls and tokens there."""
-    placed = set(_PLACED)
+    placed = set(_PLACED) - (set() if isinstance(said.value.get("id"), str) else {"id"})
     if said.value["type"] == "gemini":
         placed |= {"model"} if isinstance(said.value.get("model"), str) else set()
         placed |= set() if said.marks.get("copied_context") else {"tokens"}

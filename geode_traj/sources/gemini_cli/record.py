@@ -101,7 +101,8 @@ class Said:
     def __post_init__(self) -> None:
         self.sha256 = hashlib.sha256(dumps(self.read.value)).hexdigest()
         own = self.read.value.get("id")
-        self._content = f"{self.key}:{self.sha256[:16]}" if isinstance(own, str) and own else ""
+        if isinstance(own, str) and own:  # an id may hold anything, a secret too
+            self._content = hashlib.sha256(f"{self.key}:{self.sha256}".encode()).hexdigest()
 
     @property
     def value(self) -> dict[str, Any]:
