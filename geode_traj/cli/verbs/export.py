@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import click
 
@@ -13,8 +16,12 @@ from geode_traj.codec.text import clip
 from geode_traj.errors import TrajError, WorldError, worst_exit
 from geode_traj.export import references
 from geode_traj.export.trajectory import Content, Export, Exported
-from geode_traj.jobs.exporting import export_file, file_name
+from geode_traj.export.ways.base import Way, all_ways, by_name
+from geode_traj.export.ways.ledger import Ledger
+from geode_traj.jobs.exporting import LOSS, Projection, export_as, export_file, file_name
 from geode_traj.store import events, opening
+
+GEODE: Final = "geode"
 
 
 @click.command()
@@ -24,6 +31,8 @@ from geode_traj.store import events, opening
 @click.option("--out", type=PATH, required=True,
               help="A new file; a folder for a file a session; - for stdout.")  # fmt: skip
 @click.option("--id", "trajectory_id", help="Trajectory id; required for several sessions in one file.")
+@click.option("--as", "form", type=click.Choice([GEODE, *all_ways()]), default=GEODE, show_default=True,
+              help="The format to write; of each but geode a report says what it cannot hold.")  # fmt: skip
 @click.option("--content", type=click.Choice(["full", "digest"]), default="full", show_default=True,
               help="digest: bodies are replaced by their digests.")  # fmt: skip
 @click.option("--sil-eval", multiple=True, type=PATH, help="Refer to a scored evaluation archive.")
@@ -38,6 +47,7 @@ def command(
     every: bool,
     out: Path,
     trajectory_id: str | None,
+    form: str,
     content: Content,
     sil_eval: tuple[Path, ...],
     artifact: tuple[str, ...],
@@ -51,40 +61,112 @@ def command(
     named sessions become one trajectory. Every file is verified before it appears, and none is replaced
     without --force.
 
+    With --as the sessions are written in another format: atif (1.7), atif-1.8, hf-sts, k3, openai, otlp or
+    parquet. No other format holds everything: beside each file, FILE.loss.json says of every event whether it
+    is there whole, in part or not at all, and why. Bodies are whole; what was redacted stays redacted.
+
     Exit: 4 nothing to export, 12 a file exists, 3 some sessions could not be exported.
     """
     if every == bool(sessions):
         raise WorldError("TE101", what="the call", why="name sessions, or give --all")
-    if trajectory_id is not None and (every or out.is_dir()):
+    each = every or out.is_dir()
+    if trajectory_id is not None and each:
         raise WorldError("TE101", what="--id", why="each file has its session's own id")
-    given = _companions(sil_eval, evidence, artifact)
+    if require_native_ids and str(out) == "-":
+        raise WorldError("TE101", what="--require-native-ids", why="it needs a file to check")
+    options = _Options(content, _companions(sil_eval, evidence, artifact), force, require_native_ids)
+    if form != GEODE:
+        _refuse_for(form, {"--id": trajectory_id, "--content": content != "full", "--sil-eval": sil_eval,
+                           "--evidence": evidence, "--artifact": artifact})  # fmt: skip
     with opening.open_reader(store) as connection:
         ids = [s.session_id for s in events.summaries(connection)] if every else list(sessions)
         if not ids:
             raise WorldError("TE104")
-        if not (every or out.is_dir()):
+        if form == GEODE and not each:
             trajectory_id = _named(trajectory_id, ids)
+        writer: _Trajectories | _Projections = (
+            _Trajectories(connection, options, trajectory_id)
+            if form == GEODE
+            else _Projections(connection, options, by_name(form))
+        )
         if str(out) == "-":
-            if require_native_ids:
-                raise WorldError("TE101", what="--require-native-ids", why="it needs a file to check")
-            export = Export(connection, ids, trajectory_id=trajectory_id, content=content, companions=given)
-            for chunk in export.chunks():
-                sys.stdout.buffer.write(chunk)
+            writer.pour(ids)
             return 0
-        codes = []
-        jobs = _jobs(ids, out, each=every or out.is_dir())
-        for group, path in jobs:
-            try:
-                done = export_file(
-                    connection, group, path, trajectory_id=trajectory_id, content=content, companions=given,
-                    force=force, native_ids=require_native_ids,
-                )  # fmt: skip
-                _show(path, done)
-            except TrajError as error:
-                error_line(error)
-                codes.append(error.exit_code)
+        return _write_each(writer, _jobs(ids, out, each=each, suffix=writer.suffix))
+
+
+def _write_each(writer: _Trajectories | _Projections, jobs: list[tuple[list[str], Path]]) -> int:
+    codes = []
+    for group, path in jobs:
+        try:
+            writer.write(group, path)
+        except TrajError as error:
+            error_line(error)
+            codes.append(error.exit_code)
     note(f"{len(jobs) - len(codes)} of {len(jobs)} file(s) exported")
     return worst_exit(codes)
+
+
+class _Options(NamedTuple):
+    content: Content
+    companions: references.References
+    force: bool
+    native_ids: bool
+
+
+class _Trajectories:
+    """Writes sessions as trajectories."""
+
+    suffix = ".json"
+
+    def __init__(self, connection: sqlite3.Connection, options: _Options, trajectory_id: str | None) -> None:
+        self._db = connection
+        self._options = options
+        self._id = trajectory_id
+
+    def write(self, ids: list[str], path: Path) -> None:
+        done = export_file(
+            self._db, ids, path, trajectory_id=self._id, **self._options._asdict(),
+        )  # fmt: skip
+        _show(path, done)
+
+    def pour(self, ids: list[str]) -> None:
+        content, companions = self._options.content, self._options.companions
+        made = Export(self._db, ids, trajectory_id=self._id, content=content, companions=companions)
+        _pour(made.chunks())
+
+
+class _Projections:
+    """Writes sessions in another format, with the account of what it holds."""
+
+    def __init__(self, connection: sqlite3.Connection, options: _Options, way: Way) -> None:
+        self._db = connection
+        self._options = options
+        self._way = way
+        self.suffix = way.suffix
+
+    def write(self, ids: list[str], path: Path) -> None:
+        ledger = export_as(
+            self._db, ids, path, self._way, force=self._options.force, native_ids=self._options.native_ids
+        )
+        say(f"{_summary(str(path), ledger)}; see {clip(path.name + LOSS, 200)}")
+
+    def pour(self, ids: list[str]) -> None:
+        made = Projection(self._db, ids, self._way)
+        _pour(made.chunks())
+        note(_summary("-", made.ledger))
+
+
+def _pour(chunks: Iterable[bytes]) -> None:
+    for chunk in chunks:
+        sys.stdout.buffer.write(chunk)
+
+
+def _refuse_for(form: str, given: dict[str, object]) -> None:
+    """Refuse options that only a trajectory file has a place for."""
+    for option, value in given.items():
+        if value:
+            raise WorldError("TE101", what=option, why=f"--as {form} has no place for it")
 
 
 def _companions(
@@ -100,7 +182,7 @@ def _companions(
     return given
 
 
-def _jobs(ids: list[str], out: Path, *, each: bool) -> list[tuple[list[str], Path]]:
+def _jobs(ids: list[str], out: Path, *, each: bool, suffix: str) -> list[tuple[list[str], Path]]:
     """Return which sessions go into which file, the folder made where there is one file each."""
     if not each:
         return [(ids, out)]
@@ -108,7 +190,7 @@ def _jobs(ids: list[str], out: Path, *, each: bool) -> list[tuple[list[str], Pat
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WorldError("TE602", path=out.name, why=error.strerror, place=str(out)) from None
-    return [([session], out / file_name(session)) for session in ids]
+    return [([session], out / file_name(session, suffix)) for session in ids]
 
 
 def _named(trajectory_id: str | None, ids: list[str]) -> str | None:
@@ -125,3 +207,12 @@ def _show(path: Path, done: Exported) -> None:
     say(f"{clip(str(path), 200)}: {done.records} event(s), scope {scope}, replay {replay}{derived}")
     for reason in dict.fromkeys(flags.scope_reasons + flags.replay_reasons):
         say(f"  {clip(reason, 300)}")
+
+
+def _summary(name: str, ledger: Ledger) -> str:
+    counts = ledger.counts
+    derived = f", {ledger.derived} derived id(s)" if ledger.derived else ""
+    return (
+        f"{clip(name, 200)}: {counts['total']} event(s): {counts['whole']} whole, {counts['part']} in part,"
+        f" {counts['left_out']} left out{derived}"
+    )
