@@ -14,7 +14,9 @@ from geode_traj.sources.inspect_eval import content
 from geode_traj.sources.inspect_eval.record import Record, text, without
 from geode_traj.sources.open_calls import OpenCalls
 
-_RESULT_KEYS: Final = frozenset({"id", "role", "content", "tool_call_id", "function", "error"})
+_RESULT_KEYS: Final = frozenset({"id", "role", "content", "tool_call_id", "function", "error", "pool"})
+_REPEATED: Final = ("arguments", "view", "type")
+"""What a tool's event says again of its call."""
 
 
 class Told:
@@ -55,6 +57,7 @@ class Conversation:
     def __init__(self, told: Told) -> None:
         self.told = told
         self.calls = OpenCalls()
+        self._called_with: dict[str, bytes] = {}
         self._results: dict[str, Any] = {}
         self._answered: Counter[str] = Counter()
 
@@ -101,6 +104,8 @@ class Conversation:
         placed = {"event", "timestamp", "id", "function"}
         known = self.calls.close(call_id)
         started = tool.get("timestamp")
+        if known and self._called_with.get(call_id) == _gist(*(tool.get(key) for key in _REPEATED)):
+            placed |= {*_REPEATED}
         if not known:
             placed.add("arguments")
             words = {"tool": name, "arguments": values.arguments(tool.get("arguments"))}
@@ -165,6 +170,7 @@ class Conversation:
     def _called(self, record: Record, call: dict[str, Any], time: Any) -> Event:
         call_id, tool = values.text(call.get("id")), text(call.get("function"))
         self.calls.open(call_id, tool or "?")
+        self._called_with[call_id] = _gist(*(call.get(key) for key in _REPEATED))
         words = {"tool": tool, "arguments": values.arguments(call.get("arguments"))}
         placed = {"id", "function"} | (set() if isinstance(call.get("arguments"), str) else {"arguments"})
         return record.event("tool.called", words, without(call, placed), call_id=call_id, time=time)
@@ -185,6 +191,6 @@ def _server_call(record: Record, call: dict[str, Any], time: Any) -> Iterator[Ev
         yield record.event("tool.completed", words, call_id=call_id, time=time)
 
 
-def _gist(result: Any, error: Any) -> bytes:
-    """Return what a result says, to tell whether a message only repeats it."""
-    return hashlib.sha256(dumps([result, error or None])).digest()[:16]
+def _gist(*said: Any) -> bytes:
+    """Return what is said in few bytes, to tell whether it only repeats; null is as good as absent."""
+    return hashlib.sha256(dumps([one or None for one in said])).digest()[:16]
