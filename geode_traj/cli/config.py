@@ -27,7 +27,7 @@ def default_store() -> Path:
 
 def default_map() -> dict[str, Any]:
     """Return click's defaults from the configuration files; raise `WorldError` TE103 for a wrong one."""
-    store = {**_user(), **_project()}.get("store")
+    store = next((table["store"] for _, table in reversed(files()) if "store" in table), None)
     if store is None:
         return {}
     defaults: dict[str, Any] = {verb: {"store": store} for verb in _STORE_VERBS}
@@ -36,28 +36,30 @@ def default_map() -> dict[str, Any]:
 
 def sensitive_fields(given: Iterable[str]) -> tuple[str, ...]:
     """Return the field names of the call and of every configuration file: one adds to the others."""
-    configured = (_user().get("sensitive_fields", []), _project().get("sensitive_fields", []))
+    configured = [table.get("sensitive_fields", []) for _, table in files()]
     return tuple(dict.fromkeys([*given, *(name for names in configured for name in names)]))
 
 
-def _user() -> dict[str, Any]:
+def files() -> list[tuple[Path, dict[str, Any]]]:
+    """Return the configuration files in effect and what they say: the user's, then the project's."""
     path = platformdirs.user_config_path("geode-traj") / "config.toml"
-    return _checked(path, _load(path)) if path.is_file() else {}
+    user = [(path, _checked(path, _load(path)))] if path.is_file() else []
+    return user + _project()
 
 
-def _project() -> dict[str, Any]:
+def _project() -> list[tuple[Path, dict[str, Any]]]:
     folder = Path.cwd()
     for parent in (folder, *folder.parents):
         own = parent / "geode-traj.toml"
         if own.is_file():
-            return _checked(own, _load(own))
+            return [(own, _checked(own, _load(own)))]
         shared = parent / "pyproject.toml"
         if shared.is_file():
             tools = _load(shared).get("tool")
             table = tools.get("geode-traj") if isinstance(tools, dict) else None
             if table is not None:
-                return _checked(shared, table)
-    return {}
+                return [(shared, _checked(shared, table))]
+    return []
 
 
 def _load(path: Path) -> dict[str, Any]:
