@@ -25,7 +25,7 @@ class EvaluationReader:
         self._log = log
         self._session = session_id
         self._damaged = damaged
-        self._started = False
+        self._told: dict[str, Any] = {}
 
     def items(self) -> Iterator[Item]:
         """Yield the records in the order of the log; an end comes last, as the header does."""
@@ -44,8 +44,8 @@ class EvaluationReader:
         record = Record(self._given, self._session, number, name, loaded.read)
         record.name = name
         value = record.value
-        if name in (START, HEADER) and not self._started and isinstance(value.get("eval"), dict):
-            self._started = True
+        if name in (START, HEADER) and not self._told and isinstance(value.get("eval"), dict):
+            self._told = {key: value[key] for key in _SPEC if key in value}
             yield self._start(record, value, loaded_all=name == START)
             value = value if name == HEADER else {}
         if value or record.made == 0:
@@ -62,18 +62,15 @@ class EvaluationReader:
 
     def _start(self, record: Record, value: dict[str, Any], *, loaded_all: bool) -> Event:
         spec = value["eval"]
-        words: dict[str, Any] = {key: value[key] for key in _SPEC if key in value}
         fields = without(value, {*_SPEC}) if loaded_all else {}
-        time = spec.get("created")
-        return record.event(
-            "session.started", words, fields, time=time, status="active", model=text(spec.get("model"))
-        )
+        columns: dict[str, Any] = {"time": spec.get("created"), "model": text(spec.get("model"))}
+        return record.event("session.started", {**self._told}, fields, status="active", **columns)
 
     def _words(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
         operation = _NAMES.get(name) or name.removeprefix("_journal/").partition("/")[0].removesuffix(".json")
         rest = value
-        if name == HEADER and self._started:
-            rest = without(value, {"eval"})
+        if name == HEADER:  # what the header says as the session's start did is not told again
+            rest = without(value, {key for key, told in self._told.items() if value.get(key) == told})
         return {"operation": operation, "member": name, "record": rest}
 
     def _end(self, record: Record, value: dict[str, Any]) -> Iterator[Event]:

@@ -44,6 +44,7 @@ class Events:
         self._conversations: dict[str, Conversation] = {}
         self._told = Told()
         self._pooled = bytearray(len(sample.pool))
+        self._pool_met: Counter[bytes] = Counter()
         self._tools: dict[str, str] = {}
 
     def read(self, record: Record, event: dict[str, Any]) -> Iterator[Item]:
@@ -173,7 +174,7 @@ class Events:
         for index in _new(event.get("input_refs"), self._pooled):
             pooled = self._message(self._sample.pool[index], record)
             if pooled is not None:
-                number, new = self._told.number(pooled, met)
+                number, new = self._told.number(pooled, self._pool_met)
                 yield number, {**pooled, "pool": index} if new else None
 
     def _output(

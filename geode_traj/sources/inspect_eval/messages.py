@@ -85,7 +85,7 @@ class Conversation:
         called = [one for one in calls if isinstance(one, dict)] if isinstance(calls, list) else []
         if role == "assistant":
             words["reasoning"] = read.reasoning
-            if isinstance(calls, list) and len(called) == len(calls):
+            if isinstance(calls, list) and len(called) == len(calls) and not again:
                 placed.add("tool_calls")
         fields = without(message, placed) | {"message": number}
         if read.parts:
