@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from geode_traj.codec.canonical import dumps
@@ -11,9 +12,9 @@ from geode_traj.codec.files import reading, sha256_bytes
 from geode_traj.codec.reading import Tolerated
 from geode_traj.errors import DataError
 from geode_traj.model.event import Item
-from geode_traj.sources.base import Input, Source, Unit
+from geode_traj.sources.base import Input, Probe, Source, Unit
 from geode_traj.sources.document import load
-from geode_traj.sources.parts import inside
+from geode_traj.sources.parts import inside, opening
 
 
 class Rewritten(Source):
@@ -66,6 +67,14 @@ class Rewritten(Source):
 
 def _digest(read: Tolerated) -> str:
     return sha256_bytes(dumps([read.value, dict(read.duplicates)]))
+
+
+def document(probe: Probe, *, lists: bool = False) -> Any:
+    """Return the document that a file begins with, as `parts.opening`; None for lines of documents."""
+    alone = next(probe.objects(1), None) is not None  # the first line is whole
+    if alone and next(islice(probe.objects(), 1, None), None) is not None:
+        return None
+    return opening(probe, lists=lists)
 
 
 def beginning(*told: Any) -> str:

@@ -12,9 +12,8 @@ from geode_traj.model.event import Event
 from geode_traj.sources.base import Input, Probe, file_text
 from geode_traj.sources.mini_swe_agent.messages import Messages, moment, text_action
 from geode_traj.sources.mini_swe_agent.run import ended, started
-from geode_traj.sources.parts import opening
 from geode_traj.sources.record import Record, listed, member, word
-from geode_traj.sources.rewritten import Rewritten, beginning, head_of, within
+from geode_traj.sources.rewritten import Rewritten, beginning, document, head_of, within
 
 _FORMAT: Final = re.compile(rb'"trajectory_format"\s{0,16}:\s{0,16}"mini-swe-agent')
 _PACKAGE: Final = "minisweagent."
@@ -36,7 +35,7 @@ class MiniSweAgent(Rewritten):
 
     def detect(self, probe: Probe) -> bool:
         """Match a document of messages that names the format or its agent, or messages of its protocol."""
-        value = opening(probe, lists=True)
+        value = document(probe, lists=True)
         if isinstance(value, list):
             return _is_protocol(value)
         if not isinstance(value, dict) or "history" in value or "trajectory" in value:
@@ -92,9 +91,11 @@ class MiniSweAgent(Rewritten):
             number = place + 1 + (head is not None)
             record = Record(given, session, number, f"{key}:message:{place}", met.value, met=met)
             record.time, record.time_rule = moment(met.value)
+            if head is not None and not reader.ended and word(met.value, "role") == "exit":
+                yield from ended(head, told=True, counted=reader.counted)  # the end stays the last
             yield from reader.read(record, last=place == len(messages) - 1)
-        if head is not None:
-            yield from ended(head, told=reader.ended, counted=reader.counted)
+        if head is not None and not reader.ended:
+            yield from ended(head, told=False, counted=reader.counted)
 
 
 def _messages(value: Any) -> list[Any]:

@@ -226,4 +226,6 @@ def _rest(
     if isinstance(noted, dict):
         time = values.epoch_time(noted.get("timestamp")) is not None
         rest["extra"] = without(noted, *(extra if time else ()))
+        if noted and not rest["extra"]:
+            del rest["extra"]
     return rest

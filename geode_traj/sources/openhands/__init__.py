@@ -11,9 +11,8 @@ from geode_traj.model.event import Item
 from geode_traj.sources.base import Input, Probe, Unit, file_text
 from geode_traj.sources.openhands import folder, head
 from geode_traj.sources.openhands.events import Events, is_event, time_of
-from geode_traj.sources.parts import opening
 from geode_traj.sources.record import Record, word
-from geode_traj.sources.rewritten import Rewritten, beginning, head_of, within
+from geode_traj.sources.rewritten import Rewritten, beginning, document, head_of, within
 
 _LISTS: Final = ("items", "history", "events", "trajectory")
 _GENERIC: Final = frozenset({"trajectory", "events", "history", "items", "output", "input", "conversation"})
@@ -35,7 +34,7 @@ class OpenHands(Rewritten):
 
     def detect(self, probe: Probe) -> bool:
         """Match a list of events of either generation, bare or in an object."""
-        value = opening(probe, lists=True)
+        value = document(probe, lists=True)
         if isinstance(value, dict) and is_event(value):
             return False  # a line of a stream, or a file of a folder
         found = _listed(value)[1]

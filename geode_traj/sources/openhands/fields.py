@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from geode_traj.sources.record import Record, without
 
-_NAMES: Final = ("action", "observation", "kind")
+_NAMES: Final = ("action", "observation")
 
 
 def rest_of(record: Record, *placed: str) -> dict[str, Any]:
     """Return an event's members that are not `placed`, nor its kind, nor a time that was read."""
-    kind = [key for key in _NAMES if isinstance(record.value.get(key), str)]
+    kind = ["kind"] if isinstance(record.value.get("kind"), str) else _NAMES
     return without(record.value, *kind, *placed, *(["timestamp"] if record.time is not None else []))
 
 

@@ -70,7 +70,7 @@ class V0:
         if action == "system":
             words: dict[str, Any] = {"operation": "system_message", "content": args.get("content")}
             words |= {"tool_definitions": args["tools"]} if "tools" in args else {}
-            rest["args"] = without(args, "content", "tools")
+            _leave(rest, without(args, "content", "tools"))
             yield record.event("legacy.imported", words, full(rest), role="system")
         elif action == "message":
             yield self._message(record, args, source, rest)
@@ -88,8 +88,8 @@ class V0:
 
     def _message(self, record: Record, args: dict[str, Any], source: str, rest: dict[str, Any]) -> Event:
         text, attachments, left = args.get("content"), *_pictures(args)
-        rest["args"] = without(left, "content")
-        if rest.get("message") == text:
+        _leave(rest, without(left, "content"))
+        if isinstance(text, str) and rest.get("message") == text:
             del rest["message"]
         words = {"content": text, **attachments}
         if source in ("user", "agent"):
@@ -109,8 +109,7 @@ class V0:
     ) -> Iterator[Event]:
         """Yield the last answer and the end of its turn: nothing is ever observed of a finish."""
         said = word(args, "final_thought") or word(args, "thought") or word(value, "message")
-        left = {key: item for key, item in args.items() if item != said}
-        rest["args"] = left
+        _leave(rest, {key: item for key, item in args.items() if item != said})
         if rest.get("message") == said:
             del rest["message"]
         words = {"content": said, "operation": "finish", "reasoning": _reasoning(value)}
@@ -131,10 +130,8 @@ class V0:
             yield record.event("message.assistant", words, role="assistant", model=model)
             args = without(args, "thought")
         call, given = self._open(value, args)
-        rest["args"] = args
+        _leave(rest, {} if given is args else args)
         words = {"tool": call.tool, "arguments": values.arguments(given)}
-        if given is args:
-            del rest["args"]
         role = "" if word(value, "source") in ("agent", "") else word(value, "source")
         yield record.event("tool.called", words, full(rest), call_id=call.call_id, model=model, role=role)
 
@@ -161,7 +158,7 @@ class V0:
         child = f"{self._sessions[0]}/delegate/{own}"
         call_id = ""
         words = {"task_type": args.get("agent"), "inputs": args.get("inputs"), "child_session_key": child}
-        rest["args"] = without(args, "agent", "inputs")
+        _leave(rest, without(args, "agent", "inputs"))
         if value.get("tool_call_metadata"):
             yield from self._called(record, value, args, dict(rest))
             call_id = self._calls[own].call_id if own in self._calls else ""
@@ -249,6 +246,12 @@ class V0:
             return
         if words is not None:
             yield record.event("usage.recorded", words, model=model)
+
+
+def _leave(rest: dict[str, Any], args: dict[str, Any]) -> None:
+    """Leave of an action's arguments what no word holds; what is no object stays as it is."""
+    if isinstance(rest.get("args"), dict):
+        rest["args"] = args
 
 
 def _id(value: dict[str, Any]) -> str:

@@ -201,7 +201,9 @@ def _observed(seen: Any, fields: dict[str, Any]) -> dict[str, Any]:
     told = content.read(_seen(seen))
     error = member(seen, "is_error")
     error = error if isinstance(error, bool) else None
-    if isinstance(seen, dict):
+    if isinstance(seen, str):
+        del fields["observation"]
+    elif isinstance(seen, dict):
         left = without(seen, "content") if told.whole else seen
         if "content" in left:
             left = {**left, "content": content.without_data(left["content"])}
@@ -212,6 +214,8 @@ def _observed(seen: Any, fields: dict[str, Any]) -> dict[str, Any]:
 
 def _seen(observation: Any) -> Any:
     """Return what an observation shows: its content, or what older tools call output."""
+    if isinstance(observation, str):
+        return observation
     for key in ("content", "output"):
         if member(observation, key) is not None:
             return observation[key]

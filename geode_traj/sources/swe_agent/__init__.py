@@ -9,9 +9,8 @@ from typing import Any
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Item, Link
 from geode_traj.sources.base import Input, Probe, file_text
-from geode_traj.sources.parts import opening
-from geode_traj.sources.record import listed
-from geode_traj.sources.rewritten import Rewritten, beginning, head_of, within
+from geode_traj.sources.record import listed, objects
+from geode_traj.sources.rewritten import Rewritten, beginning, document, head_of, within
 from geode_traj.sources.swe_agent.run import Run
 
 
@@ -34,11 +33,11 @@ class SweAgent(Rewritten):
 
     def detect(self, probe: Probe) -> bool:
         """Match a document with steps of actions and observations, or a history of typed messages."""
-        value = opening(probe)
+        value = document(probe)
         if not isinstance(value, dict):
             return False
-        steps, history = value.get("trajectory"), value.get("history")
-        return _are_steps(steps) or ((steps is None or steps == []) and _is_history(history))
+        steps, history = (objects(value.get(key)) for key in ("trajectory", "history"))
+        return any(map(_is_step, steps[:8])) or (not steps and any(map(_is_message, history[:8])))
 
     def problem(self, value: Any) -> str | None:
         """Return what is missing for a run: a list of steps, or of messages."""
@@ -98,16 +97,12 @@ def _attempts(value: dict[str, Any]) -> list[dict[str, Any]]:
     return given if whole else []
 
 
-def _are_steps(given: Any) -> bool:
-    if not isinstance(given, list) or not given or not isinstance(given[0], dict):
-        return False
-    return "action" in given[0] and bool({"observation", "response"} & given[0].keys())
+def _is_step(given: dict[str, Any]) -> bool:
+    return "action" in given and bool({"observation", "response"} & given.keys())
 
 
-def _is_history(given: Any) -> bool:
-    if not isinstance(given, list) or not given or not isinstance(given[0], dict):
-        return False
-    return "role" in given[0] and bool({"message_type", "agent"} & given[0].keys())
+def _is_message(given: dict[str, Any]) -> bool:
+    return "role" in given and bool({"message_type", "agent"} & given.keys())
 
 
 def session_of(given: Input) -> str:

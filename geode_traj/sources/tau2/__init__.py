@@ -11,7 +11,7 @@ from pathlib import Path
 from geode_traj.errors import DataError, TrajError
 from geode_traj.model.event import Item
 from geode_traj.sources.base import Input, Probe, Source, Unit
-from geode_traj.sources.parts import opening
+from geode_traj.sources.rewritten import document
 from geode_traj.sources.tau2.results import BESIDE, RESULTS, is_results, is_simulation, load, opened
 from geode_traj.sources.tau2.run import run
 from geode_traj.sources.tau2.simulation import Simulation
@@ -36,7 +36,7 @@ class Tau2(Source):
 
     def detect(self, probe: Probe) -> bool:
         """Match the results of a run, or one simulation of it."""
-        value = opening(probe)
+        value = document(probe)
         return is_results(value) or is_simulation(value)
 
     def claims(self, folder: Path) -> bool:

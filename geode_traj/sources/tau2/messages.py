@@ -77,7 +77,7 @@ class Messages:
         placed += [] if isinstance(given, str) else ["arguments"]
         words = {"tool": tool, "arguments": values.arguments(given)}
         words["requestor"] = word(call, "requestor") or role
-        fields = {**rest, **without(call, *placed)}
+        fields = {**without(call, *placed), **({"message": rest} if rest else {})}
         model = self._models.get(words["requestor"], "")
         column = role if words["requestor"] != "assistant" else ""
         return record.event("tool.called", words, fields, call_id=call_id, role=column, model=model)
@@ -96,7 +96,7 @@ class Messages:
         placed += ["timestamp"] if seconds is not None else []
         status = {True: "error", False: "completed"}.get(failed, "") if failed is not None else ""
         time: dict[str, Any] = {} if seconds is None else {"time": seconds, "time_rule": rule}
-        fields = {**rest, **without(message, *placed)}
+        fields = {**without(message, *placed), **({"message": rest} if rest else {})}
         return record.event(
             "tool.completed", words, fields, call_id=call_id, role="tool", status=status, **time
         )

@@ -80,6 +80,7 @@ class Results:
         self._read, self._sha256 = load(path)
         self.has_run = is_results(self._read.value)
         self.files: tuple[Path, ...] = (path,)
+        self._alone = "" if self.has_run else word(self._read.value, "id")
         if self.has_run:
             for key in LISTS:
                 if not isinstance(self._read.value.get(key), list | None):
@@ -122,7 +123,8 @@ class Results:
         ]
         known = set(names)
         # A file beside repeats a simulation that is in the results already: those are read.
-        keyed += [(file_text(one.stem), one) for one in self.files if file_text(one.stem) not in known]
+        files = ((self._alone or file_text(one.stem), one) for one in self.files)
+        keyed += [(key, one) for key, one in files if key not in known]
         found: dict[str, Place] = {}
         numbers: dict[str, int] = {}
         for key, place in keyed:
