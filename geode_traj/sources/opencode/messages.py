@@ -220,12 +220,15 @@ class _Message:
         if info["role"] == "assistant":
             placed |= {key for key in ("modelID", "providerID", "parentID") if isinstance(info.get(key), str)}
             placed.add("error")
-        fields = {key: value for key, value in info.items() if key not in placed}
-        rest = {key: value for key, value in record.read.value.items() if key not in ("info", "parts")}
+        beside = {key: value for key, value in record.read.value.items() if key not in ("info", "parts")}
         if "parts" in record.read.value and not isinstance(record.read.value["parts"], list):
-            rest["parts"] = record.read.value["parts"]
-        fields |= {"message": rest} if rest else {}
-        return fields | ({"row": record.row} if record.row else {})
+            beside["parts"] = record.read.value["parts"]
+        fields = {
+            "info": {key: value for key, value in info.items() if key not in placed},
+            "row": record.row,
+            "beside": beside,
+        }
+        return {key: value for key, value in fields.items() if value}
 
     def _rest(self, at: int, part: dict[str, Any], *placed: str) -> dict[str, Any]:
         """Return a part's members but those placed, and those that only say which message it is of."""

@@ -75,7 +75,7 @@ class Record:
         info = self.info
         time = info.get("time") if isinstance(info, dict) else None
         created = time.get("created") if isinstance(time, dict) else None
-        if values.epoch_time(created) is None:
+        if values.epoch_time(created, unit=0.001) is None:
             return ""
         bare = [_without_ids(info), *(_without_ids(part) for part in self.parts)]
         return hashlib.sha256(dumps(bare)).hexdigest()
@@ -133,8 +133,8 @@ class Teller:
         self._rest: dict[str, Any] = {}
 
     def keep(self, rest: dict[str, Any]) -> None:
-        """Keep fields of the record as a whole in its first event."""
-        self._rest |= rest
+        """Keep what the record as a whole says, in its first event."""
+        self._rest = {"message": rest} if rest else {}
 
     def is_known_by(self, said: str) -> None:
         """Let the record be known again in a fork by what it says."""
