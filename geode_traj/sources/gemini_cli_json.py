@@ -16,7 +16,7 @@ from geode_traj.sources.document import load
 from geode_traj.sources.gemini_cli import FAMILY, GIVES_NOT, is_document, unit_key
 from geode_traj.sources.gemini_cli.reader import Reader
 from geode_traj.sources.gemini_cli.thread import Place, Thread
-from geode_traj.sources.parts import inside, opening
+from geode_traj.sources.parts import inside
 
 
 class GeminiCliJson(Source):
@@ -30,7 +30,7 @@ class GeminiCliJson(Source):
 
     def detect(self, probe: Probe) -> bool:
         """Match one JSON object of a session's head with a list of messages."""
-        return is_document(opening(probe))
+        return is_document(probe)
 
     def units(self, given: Input) -> Iterator[Unit]:
         """Yield the one unit of the document."""

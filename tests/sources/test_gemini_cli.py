@@ -155,6 +155,54 @@ def test_calls_pair_by_occurrence(tmp_path: Path) -> None:
     assert (failed["p1"], failed["p2"], failed["e3"]) == (False, True, None)
 
 
+def test_an_output_that_was_masked_later_is_kept_and_told(tmp_path: Path) -> None:
+    states = []
+    for output in ("the whole output", "<tool_output_masked>the wh...</tool_output_masked>"):
+        parts = [{"functionResponse": {"id": "c", "name": "ls", "response": {"output": output}}}]
+        call = {"id": "c", "name": "ls", "args": {}, "status": "success", "result": parts}
+        states.append(message("g", "gemini", "", 2, toolCalls=[call], tokens=None))
+    store = tmp_path / "s.db"
+    path = pipeline.write_lines(tmp_path / "a.jsonl", [HEAD, states[0], {"$set": {"messages": states[1:]}}])
+    (receipt,) = pipeline.migrate(store, path)
+    assert receipt.losses == {"tool_output_masked": 1}
+    assert kinds(store).count("tool.completed") == 1
+    assert "the whole output" in pipeline.export(store, "s").decode()
+
+
+@pytest.mark.parametrize("head", [{**HEAD, "sessionId": ""}, {"$set": {"summary": "x"}}])
+def test_a_log_that_names_no_session_goes_by_its_file(head: dict[str, Any], tmp_path: Path) -> None:
+    path = pipeline.write_lines(tmp_path / "mine.jsonl", [head, message("g", "gemini", "ans")])
+    pipeline.migrate(tmp_path / "s.db", path)
+    assert {row.session_id for row in pipeline.rows(tmp_path / "s.db")} == {"mine"}
+    assert pipeline.document(tmp_path / "s.db", "mine")["events"]
+
+
+def test_a_header_that_carries_messages(tmp_path: Path) -> None:
+    head = {**HEAD, "messages": [message("u", "user", "ask")]}
+    path = pipeline.write_lines(tmp_path / "a.jsonl", [head, message("g", "gemini", "ans", 2)])
+    (receipt,) = pipeline.migrate(tmp_path / "s.db", path)
+    assert (receipt.format, receipt.total, receipt.balanced) == ("gemini-cli", 2, True)
+    assert contents(tmp_path / "s.db") == ["ask", "ans"]
+
+
+@pytest.mark.parametrize("odd", [None, 5, [], {}, ["x"], True])
+def test_ids_and_names_of_any_type(odd: object, tmp_path: Path) -> None:
+    call = {"id": odd, "name": odd, "args": odd, "status": odd, "result": odd, "agentId": odd}
+    parts = [
+        {"functionCall": call},
+        {"functionResponse": {**call, "response": odd}},
+        {"inlineData": {"data": odd}},
+    ]
+    lines = [
+        HEAD,
+        message("g", "gemini", parts, toolCalls=[call, odd], thoughts=[odd], tokens=odd, model=odd),
+        message("r", "user", [parts[1]]),
+        {"$set": {"messages": [odd, {"id": odd, "type": odd}]}},
+    ]
+    (receipt,) = pipeline.migrate(tmp_path / "s.db", pipeline.write_lines(tmp_path / "a.jsonl", lines))
+    assert (receipt.status, receipt.balanced) == ("imported", True)
+
+
 def test_a_large_inline_picture_is_a_blob(tmp_path: Path) -> None:
     picture = "QUJD" * (2 << 20)
     part = {"inlineData": {"mimeType": "image/png", "data": picture}}

@@ -46,7 +46,7 @@ class GeminiCli(JsonLines):
 
     def detect(self, probe: Probe) -> bool:
         """Match lines of which most are records of a session, one at least unmistakably."""
-        if is_document(opening(probe)):
+        if is_document(probe):
             return False
         seen = matched = 0
         sure = False
@@ -71,7 +71,7 @@ class GeminiCli(JsonLines):
         """Yield the file's one unit; a document that the program moved into a log goes before it."""
         (whole,) = super().units(given)
         head = _head(given)
-        session = head.get("sessionId", given.default_session)
+        session = head.get("sessionId") or given.default_session
         yield Unit(unit_key(session, head), whole.sha256, whole.total, whole.first_time, rank=1)
 
     def reader(self, given: Input) -> _Lines:
@@ -88,7 +88,8 @@ class _Lines:
         survey = Thread()
         for line, read in _records(given):
             survey.take(read.value, _place(line))
-        self._reader = Reader(given, head.get("sessionId", given.default_session), survey, self._fetch)
+        survey.settle()
+        self._reader = Reader(given, head.get("sessionId") or given.default_session, survey, self._fetch)
 
     def rows(self, line: Line, sha256: str, read: Tolerated) -> Iterable[Item]:
         """Return what a row gives."""
@@ -144,15 +145,26 @@ def unit_key(session: str, head: dict[str, Any]) -> str:
     return f"{key}/subagent" if head.get("kind") == "subagent" else key
 
 
-def is_document(value: Any) -> bool:
-    """Tell a session that is one JSON object: its head and its messages."""
+def is_document(probe: Probe) -> bool:
+    """Tell a session that is one JSON object, its head and its messages, from a log that begins with one."""
+    value = opening(probe)
+    first, _, rest = probe.head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
     return (
         isinstance(value, dict)
         and isinstance(value.get("sessionId"), str)
         and isinstance(value.get("messages"), list)
         and (isinstance(value.get("projectHash"), str) or isinstance(value.get("startTime"), str))
         and all(isinstance(one, dict) and "type" in one for one in value["messages"][:1])
+        and not (rest.strip() and _is_whole(first))
     )
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        tolerant(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _is_message(row: dict[str, Any]) -> bool:

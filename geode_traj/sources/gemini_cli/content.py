@@ -10,6 +10,7 @@ from geode_traj.sources import values
 # What the program writes in the user's name before the first prompt, or around one.
 _INJECTED: Final = ("<session_context>", "<hook_context>", "<environment_context>")
 _SUMMARY: Final = "<state_snapshot>"
+_MASKED: Final = "<tool_output_masked>"
 _MEDIA: Final = {"inlineData": "data", "fileData": "fileUri"}
 
 
@@ -125,6 +126,11 @@ class Result:
     failed: bool = False
     attachments: list[dict[str, Any]] = field(default_factory=list)
     outline: Any = ""
+
+    @property
+    def is_masked(self) -> bool:
+        """Tell whether the program put a preview in the output's place."""
+        return self.text.lstrip().startswith(_MASKED)
 
 
 def result(given: Any) -> Result:

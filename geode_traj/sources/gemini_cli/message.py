@@ -83,6 +83,8 @@ class Messages:
         if called is None:
             record.items.append(Loss("result_without_call"))
         found = content.result([{"functionResponse": one}])
+        if found.is_masked:
+            record.items.append(Loss("tool_output_masked"))
         words = {"tool": tool or called or "", "is_error": found.failed or None, "result": found.text}
         if found.attachments:
             words["attachments"] = found.attachments
@@ -110,7 +112,7 @@ class Messages:
             fields["parts"] = read.responses
         model = _model(said)
         known = {one.get("id") for one in listed if isinstance(one.get("id"), str)}
-        bare = [one for one in read.calls if one.get("id") is None or one.get("id") not in known]
+        bare = [one for one in read.calls if values.text(one.get("id")) not in known]
         if copied:
             fields |= {"calls": read.calls} if read.calls else {}
             listed, bare = [], []
@@ -153,6 +155,8 @@ class Messages:
         call_id, status = values.text(call.get("id")), values.text(call.get("status"))
         tool = self.calls.answered(call_id)
         found = content.result(call.get("result"))
+        if found.is_masked:
+            record.items.append(Loss("tool_output_masked"))
         failed = _FAILED.get(status, True if found.failed else None)
         words: dict[str, Any] = {"tool": tool or values.text(call.get("name")), "is_error": failed}
         if found.given:

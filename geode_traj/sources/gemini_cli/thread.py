@@ -78,6 +78,13 @@ class Thread:
         listed = carried(record)
         return [] if listed is None else list(self._listed(listed, place))
 
+    def settle(self) -> None:
+        """Forget, after the last record, what only the next one would need."""
+        self._known.clear()
+        self._current.clear()
+        for message in self.messages:
+            message.digest = b""
+
     def leaf(self) -> int:
         """Return the number of the last message that is neither abandoned nor copied, -1 for none."""
         for number in range(len(self.messages) - 1, -1, -1):
