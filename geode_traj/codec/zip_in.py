@@ -43,8 +43,8 @@ _DIRECTORY_END: Final = struct.Struct("<4s4H2LH")
 _LOCATOR: Final = struct.Struct("<4sLQL")
 _DIRECTORY_END_64: Final = struct.Struct("<4sQ2H2L4Q")
 _FAILURES: Final = (
-    zipfile.BadZipFile, zlib.error, ZstdError, EOFError, NotImplementedError, RuntimeError, ValueError,
-    OverflowError, struct.error,
+    zipfile.BadZipFile, zlib.error, ZstdError, EOFError, OSError, NotImplementedError, RuntimeError,
+    ValueError, OverflowError, struct.error,
 )  # fmt: skip
 
 
@@ -52,8 +52,8 @@ _FAILURES: Final = (
 class Member:
     """One member: its place in the table of contents from 0, its name, offset, packed and unpacked bytes.
 
-    `problem` says why it is not read: encrypted, method (none that is known), name (one that leads elsewhere)
-    or too_large (what it claims to unpack to); "" where nothing is known against it.
+    `problem` says why it is not read: encrypted, method (none that is known), name (it leads elsewhere),
+    outside (of the file) or too_large (what it claims to unpack to); "" where nothing is known against it.
     """
 
     index: int
@@ -78,8 +78,9 @@ class Archive:
             raise self._refused(_told(error)) from None
         if len(self._infos) > MAX_MEMBERS:
             raise self._refused(f"more than {MAX_MEMBERS} members")
+        end = stream.seek(0, os.SEEK_END)
         self.members = [
-            _member(index, info) for index, info in enumerate(self._infos) if not _is_folder(info)
+            _member(index, info, end) for index, info in enumerate(self._infos) if not _is_folder(info)
         ]
         self._check_extents()
         unpacked = sum(member.size for member in self.members if not member.problem)
@@ -106,13 +107,15 @@ class Archive:
 
     def packed_sha256(self, member: Member) -> str:
         """Return the digest of a member's packed bytes as far as they are there, for one that is not read."""
-        return sha256_part(self._stream, member.offset, _LOCAL_HEADER + member.packed)
+        return sha256_part(self._stream, max(0, member.offset), _LOCAL_HEADER + member.packed)
 
     def _check_extents(self) -> None:
         """Refuse members that share bytes: a few could otherwise stand for any amount."""
-        ordered = sorted(self._infos, key=lambda info: int(info.header_offset))
-        for info, following in pairwise(ordered):
-            if info.header_offset + _LOCAL_HEADER + info.compress_size > following.header_offset:
+        ordered = sorted(
+            (one for one in self.members if one.problem != "outside"), key=lambda one: one.offset
+        )
+        for one, following in pairwise(ordered):
+            if one.offset + _LOCAL_HEADER + one.packed > following.offset:
                 raise self._refused("members overlap")
 
     def _refused(self, why: str) -> DataError:
@@ -122,18 +125,20 @@ class Archive:
 _LOCAL_HEADER: Final = 30
 
 
-def _member(index: int, info: Any) -> Member:
-    size, packed = int(info.file_size), int(info.compress_size)
+def _member(index: int, info: Any, end: int) -> Member:
+    size, packed, offset = int(info.file_size), int(info.compress_size), int(info.header_offset)
     problem = ""
     if not _is_plain_name(info.orig_filename):
         problem = "name"
+    elif offset < 0 or offset + _LOCAL_HEADER + packed > end:
+        problem = "outside"
     elif info.flag_bits & _ENCRYPTED:
         problem = "encrypted"
     elif info.compress_type not in _METHODS:
         problem = "method"
     elif size > MAX_MEMBER or size > max(FREE, packed * MAX_RATIO):
         problem = "too_large"
-    return Member(index, info.filename, int(info.header_offset), packed, size, problem)
+    return Member(index, info.filename, offset, packed, size, problem)
 
 
 def _is_folder(info: Any) -> bool:
