@@ -54,6 +54,24 @@ def output_option() -> Decorator:
     return click.option("--output", type=PATH, help="Write the report to this new file.")
 
 
+def baseline_options() -> Decorator:
+    """`--baseline`, `--write-baseline`, `--exit-zero`: which findings make the command fail."""
+    options = (
+        click.option("--baseline", type=PATH, metavar="FILE",
+                     help="Findings that this file lists are told as known and do not fail."),
+        click.option("--write-baseline", type=PATH, metavar="FILE",
+                     help="Write what is found into this baseline: all of it is known from now on."),
+        click.option("--exit-zero", is_flag=True, help="Exit 0 where findings would make it 1."),
+    )  # fmt: skip
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
 def moment(text: str | None, name: str) -> float | None:
     """Return an ISO 8601 time with a zone in Unix seconds; raise `WorldError` TE101 for anything else."""
     if text is None:

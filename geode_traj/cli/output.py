@@ -34,6 +34,10 @@ def error_line(error: TrajError) -> None:
 
 def show_report(report: Report, form: str, output: Path | None = None) -> None:
     """Print a report, or write it to a file that appears whole."""
+    if form == "sarif":
+        from geode_traj.jobs.pages import explained
+
+        report = explained(report)
     if output is None:
         for line in render(report, form):
             say(line)

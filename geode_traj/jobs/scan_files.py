@@ -29,7 +29,11 @@ from geode_traj.scan.rules import Profile
 FailOn = Literal["high", "review", "none"]
 SCHEMA_ID: Final = "geode-traj.scan-report@1"
 _SEVERITY: Final[dict[str, Severity]] = {"high": "error", "review": "warning", "note": "note"}
-_FAILS: Final[dict[str, tuple[str, ...]]] = {"high": ("high",), "review": ("high", "review"), "none": ()}
+_FAILS: Final[dict[str, tuple[Severity, ...]]] = {
+    "high": ("error",),
+    "review": ("error", "warning"),
+    "none": (),
+}
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPOOLED: Final = 8 << 20
 
@@ -60,12 +64,17 @@ def scan(
     if not done:
         raise WorldError("TE104")
     counts = Counter(found.cls for one in done for found, _ in one.findings)
-    bands = {found.band for one in done for found, _ in one.findings}
-    codes = [EXIT_FINDINGS] * any(band in _FAILS[fail_on] for band in bands)
-    codes += [EXIT_PARTIAL for one in done if one.quarantine or one.error]
     head = {"tool_version": __version__, "ruleset": scanner.ruleset.name, "engines": ["rules"]}
-    report = Report(SCHEMA_ID, head, "inputs", tuple(map(_entry, done)), dict(sorted(counts.items())))
-    return report, worst_exit(codes)
+    entries = tuple(map(_entry, done))
+    report = Report(SCHEMA_ID, head, "inputs", entries, dict(sorted(counts.items())), _FAILS[fail_on])
+    return report, exit_code(report)
+
+
+def exit_code(report: Report) -> int:
+    """Return what a scan ends with: 3 where a part could not be scanned, 1 where a finding fails."""
+    codes = [EXIT_PARTIAL for entry in report.entries if entry.problem]
+    codes += [EXIT_FINDINGS for entry in report.entries if report.failing(entry)]
+    return worst_exit(codes)
 
 
 def _file(path: Path, scanner: Scanner, numbering: Numbering) -> Scanned:
@@ -196,7 +205,8 @@ def _entry(one: Scanned) -> Entry:
             found.to_json(**({} if line is None else {"line": line})) for found, line in one.findings
         ],
     }
-    return Entry(one.path, _headline(one), findings, data)
+    problem = f"not scanned: {one.error}" if one.error else "; ".join(one.quarantine)
+    return Entry(one.path, _headline(one), findings, data, problem=problem)
 
 
 def _headline(one: Scanned) -> str:

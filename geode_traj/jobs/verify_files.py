@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from geode_traj import __version__
 from geode_traj.codec.files import walk
 from geode_traj.errors import EXIT_FINDINGS, EXIT_PARTIAL, WorldError, worst_exit
+from geode_traj.jobs.baseline import is_unlisted
+from geode_traj.jobs.selection import UNREADABLE, Selection
 from geode_traj.model.finding import Finding, Place
 from geode_traj.model.report import Entry, Report
 from geode_traj.verify import Verified, verify_path
@@ -33,23 +35,61 @@ def verify_paths(paths: Iterable[Path]) -> Iterator[Verified]:
 
 
 def report(
-    given: Iterable[Verified], *, require: Require | None = None, native_ids: bool = False
+    given: Iterable[Verified],
+    *,
+    require: Require | None = None,
+    native_ids: bool = False,
+    select: Selection | None = None,
 ) -> tuple[Report, int]:
     """Return the report of some results, and the exit code.
 
     `require` asks for completeness and `native_ids` for no derived ids; what is missing becomes an error
-    finding (GT001, GT002), so that every reader of the report sees why. Raises `WorldError` TE104 where no
+    finding (GT001, GT002), so that every reader of the report sees why. `select` leaves out the findings of
+    other codes, which are counted; verdicts stay those of the whole file. Raises `WorldError` TE104 where no
     file matched.
     """
     results = [_asked(result, require, native_ids) for result in given]
     if not results:
         raise WorldError("TE104")
     verdicts = Counter(result.verdict for result in results)
-    codes = [EXIT_PARTIAL] * verdicts["unreadable"] + [EXIT_FINDINGS] * verdicts["invalid"]
-    entries = tuple(Entry(r.name, headline(r), r.findings, r.to_json()) for r in results)
-    head = {"tool_version": __version__, "ruleset": RULESET}
-    summary = {name: verdicts[name] for name in ("valid", "incomplete", "invalid", "unreadable")}
-    return Report(SCHEMA_ID, head, "results", entries, summary), worst_exit(codes)
+    head: dict[str, Any] = {"tool_version": __version__, "ruleset": RULESET}
+    summary: dict[str, Any] = {
+        name: verdicts[name] for name in ("valid", "incomplete", "invalid", "unreadable")
+    }
+    if select is not None:
+        head["select"] = list(select.words)
+    entries = tuple(_entry(result, select) for result in results)
+    found = Report(SCHEMA_ID, head, "results", entries, summary)
+    return found, exit_code(found)
+
+
+def exit_code(report: Report) -> int:
+    """Return what a verification ends with: 3 where an input is unreadable, 1 where something fails.
+
+    What a baseline knows does neither.
+    """
+    codes = []
+    for entry in report.entries:
+        if any(found.code == UNREADABLE and not found.known for found in entry.findings):
+            codes.append(EXIT_PARTIAL)
+        errors = {found.code for found in entry.findings if found.severity == "error"}
+        unlisted = any(
+            is_unlisted(found) and found.code in errors and not found.known for found in entry.findings
+        )
+        if unlisted or any(found.code != UNREADABLE for found in report.failing(entry)):
+            codes.append(EXIT_FINDINGS)
+    return worst_exit(codes)
+
+
+def _entry(result: Verified, select: Selection | None) -> Entry:
+    told, data = headline(result), result.to_json()
+    if select is None:
+        return Entry(result.name, told, result.findings, data)
+    findings, left = select.part(result.findings)
+    data = {**data, "findings": [found.to_json() for found in findings], "not_selected": left}
+    if left:
+        told += "; not selected: " + ", ".join(f"{code} {count}" for code, count in left.items())
+    return Entry(result.name, told, findings, data)
 
 
 def _asked(result: Verified, require: Require | None, native_ids: bool) -> Verified:

@@ -19,6 +19,11 @@ class Place:
     pointer: str | None = None
     span: tuple[int, int] | None = None
 
+    @property
+    def where(self) -> str:
+        """The JSON pointer of what the place is in: its own, else its event's, else the whole ("")."""
+        return self.pointer or ("" if self.ordinal is None else f"/events/{self.ordinal - 1}")
+
     def to_json(self) -> dict[str, object]:
         """Return the parts that are known (cli.md, verify report)."""
         return {key: value for key, value in asdict(self).items() if value is not None}
@@ -26,7 +31,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding: a stable code, a message free of payload text, a place, related places, a hint."""
+    """One finding: a stable code, a message free of payload text, a place, related places, a hint.
+
+    `known`: a baseline lists it, so that it is told but does not fail.
+    """
 
     code: str
     severity: Severity
@@ -34,6 +42,7 @@ class Finding:
     place: Place = Place()
     related: tuple[Place, ...] = ()
     hint: str = ""
+    known: bool = False
 
     def to_json(self) -> dict[str, object]:
         """Return the finding as the reports write it (cli.md, machine shapes)."""
@@ -44,4 +53,5 @@ class Finding:
             "hint": self.hint,
             "place": self.place.to_json(),
             "related": [place.to_json() for place in self.related],
+            **({"known": True} if self.known else {}),
         }

@@ -16,7 +16,8 @@ Renderer = Callable[[Report], Iterator[str]]
 @cache
 def names() -> tuple[str, ...]:
     """Return the report formats, sorted."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+    found = (module.name for module in pkgutil.iter_modules(__path__))
+    return tuple(sorted(name for name in found if not name.startswith("_")))
 
 
 def render(report: Report, name: str) -> Iterator[str]:

@@ -7,48 +7,37 @@ from itertools import groupby
 from typing import Final
 
 from geode_traj.codec.text import clip, neutralise
-from geode_traj.model.finding import Finding, Place
-from geode_traj.model.report import Report
+from geode_traj.model.finding import Finding
+from geode_traj.model.report import Entry, Report
+from geode_traj.report._places import MAX_MESSAGE, in_words, rank
 
-_ORDER: Final = {"error": 0, "warning": 1, "note": 2}
 MAX_PLACES: Final = 5
 
 
 def render(report: Report) -> Iterator[str]:
-    """Yield lines; equal findings stand together with their first places."""
+    """Yield lines; equal findings stand together with their first places, what is known after what is new."""
     for entry in report.entries:
         yield f"{clip(entry.name, 200)}: {neutralise(entry.headline)}"
-        ranked = sorted(entry.findings, key=lambda found: (_ORDER[found.severity], found.code, found.message))
-        for (severity, code, message), group in groupby(ranked, key=_same):
-            yield from _finding(severity, code, message, list(group), entry.name)
+        for _, group in groupby(sorted(entry.findings, key=rank), key=rank):
+            yield from _group(list(group), entry)
     if len(report.entries) != 1:
         yield "  ".join(f"{name} {count}" for name, count in report.summary.items()) or "nothing found"
 
 
-def _same(found: Finding) -> tuple[str, str, str]:
-    return found.severity, found.code, found.message
-
-
-def _finding(severity: str, code: str, message: str, group: list[Finding], name: str) -> Iterator[str]:
+def _group(group: list[Finding], entry: Entry) -> Iterator[str]:
+    first = group[0]
     times = f" ({len(group)} times)" if len(group) > 1 else ""
-    yield f"  {severity:<7} {code}  {clip(message, 300)}{times}"
-    places = [text for text in (_place(found.place, name) for found in group) if text]
-    if places:
-        more = f" and {len(places) - MAX_PLACES} more" if len(places) > MAX_PLACES else ""
+    known = " (known)" if first.known else ""
+    yield f"  {first.severity:<7} {first.code}  {clip(first.message, MAX_MESSAGE)}{times}{known}"
+    more = f" and {len(group) - MAX_PLACES} more" if len(group) > MAX_PLACES else ""
+    shown = group[:MAX_PLACES]
+    if any(found.place.line in entry.lines for found in shown):
+        for found in shown:
+            line = entry.lines.get(found.place.line or 0, "")
+            yield f"          at {in_words(found.place, entry.name)}" + (f": {line}" if line else "")
+        if more:
+            yield f"         {more}"
+    elif places := [text for text in (in_words(found.place, entry.name) for found in group) if text]:
         yield f"          at {'; '.join(places[:MAX_PLACES])}{more}"
-    if group[0].hint:
-        yield f"          hint: {group[0].hint}"
-
-
-def _place(place: Place, name: str) -> str:
-    """Say where, leaving out the file that the entry is about."""
-    parts = [clip(place.file, 120)] if place.file and place.file != name else []
-    if place.ordinal is not None:
-        parts.append(f"event {place.ordinal}")
-    if place.line is not None:
-        parts.append(f"line {place.line}")
-    if place.pointer:
-        parts.append(clip(place.pointer, 120))
-    if place.span is not None:
-        parts.append(f"characters {place.span[0]}-{place.span[1]}")
-    return ", ".join(parts)
+    if first.hint:
+        yield f"          hint: {first.hint}"

@@ -13,8 +13,8 @@ import pytest
 from tests.reference import geode
 
 ROOMS = {"errors", "model", "codec", "contract", "verify", "report", "jobs", "cli"}
-JOBS = {"jobs", "jobs.verify_files"}
-CLI = {"cli", "cli.main", "cli.config", "cli.options", "cli.output", "cli.verbs", "cli.verbs.verify"}
+JOBS = {"jobs", "jobs.baseline", "jobs.event_lines", "jobs.selection", "jobs.verify_files"}
+CLI = {f"cli.{name}" for name in "config known main options output verbs verbs.verify".split()} | {"cli"}
 LIBRARIES = {"click", "platformdirs", "orjson", "jiter", "jsonschema_rs", "re2", "geode_traj"}
 HEAVY = {"sqlite3", "asyncio", "multiprocessing", "http", "ssl", "unittest", "concurrent"}
 _LISTING = "import sys, json; from geode_traj.cli.main import main; code = main(sys.argv[1:]);"

@@ -16,6 +16,8 @@ from geode_traj.errors import WorldError
 
 ROOT = Path(__file__).parents[2]
 NAMES = (
+    "geode-traj.baseline@1",
+    "geode-traj.checks@1",
     "geode-traj.export-loss@1",
     "geode-traj.migrate-receipt@1",
     "geode-traj.release-report@1",

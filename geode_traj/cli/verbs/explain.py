@@ -12,14 +12,20 @@ from geode_traj.jobs.pages import all_pages
 @click.command()
 @click.argument("code")
 def command(code: str) -> int:
-    """Explain the code of a finding or an error."""
+    """Explain the code of a finding or an error, with an example where there is one."""
     page = all_pages().get(code.upper())
     if page is None:
         raise WorldError("TE105", name=code)
-    say(f"{page.code} ({page.severity})")
+    since = f", since ruleset {page.since}" if page.since else ""
+    say(f"{page.code} ({page.severity}{since})")
     say("")
     say(page.text)
     if page.hint:
         say("")
         say(f"hint: {page.hint}")
+    if page.example:
+        say("")
+        say("For example:")
+        for line in page.example.splitlines():
+            say(f"    {line}" if line else "")
     return 0

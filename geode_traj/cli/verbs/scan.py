@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from geode_traj.cli.options import PATH, format_option, output_option, sensitive_option
+from geode_traj.cli import known
+from geode_traj.cli.options import PATH, baseline_options, format_option, output_option, sensitive_option
 from geode_traj.cli.output import show_report
-from geode_traj.jobs.scan_files import FailOn, scan
+from geode_traj.jobs.scan_files import FailOn, exit_code, scan
 from geode_traj.jobs.verify_files import files
 from geode_traj.scan.rules import Profile
 
@@ -19,6 +20,7 @@ from geode_traj.scan.rules import Profile
               help="import: credentials only; publish: personal data too.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["high", "review", "none"]), default="high", show_default=True)
 @sensitive_option()
+@baseline_options()
 @format_option()
 @output_option()
 def command(
@@ -26,6 +28,9 @@ def command(
     profile: Profile,
     fail_on: FailOn,
     sensitive_fields: tuple[str, ...],
+    baseline: Path | None,
+    write_baseline: Path | None,
+    exit_zero: bool,
     form: str,
     output: Path | None,
 ) -> int:
@@ -38,6 +43,8 @@ def command(
     Exit: 1 a finding reaches --fail-on, 3 something could not be scanned, 5 no file matched, 12 --output
     exists.
     """
-    report, code = scan(files(paths, ""), profile=profile, fail_on=fail_on, sensitive=sensitive_fields)
+    baselined = known.read(baseline, write_baseline)
+    report, _ = scan(files(paths, ""), profile=profile, fail_on=fail_on, sensitive=sensitive_fields)
+    report = baselined.apply(report)
     show_report(report, form, output)
-    return code
+    return known.exit_with(exit_code(report), exit_zero)
