@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from geode_traj.errors import DataError
 from geode_traj.model.event import Item
-from geode_traj.sources.base import Input, Source, Unit
-from geode_traj.sources.opencode.folder import Folder
+from geode_traj.sources.base import Input, Source, Unit, file_text
+from geode_traj.sources.opencode.folder import Folder, Index, index
 from geode_traj.sources.opencode.reader import Reader, first_time
 from geode_traj.sources.opencode.record import FAMILY, GIVES_NOT, digest
 
@@ -31,10 +32,11 @@ class OpenCodeStorage(Source):
 
     def units(self, given: Input) -> Iterator[Unit]:
         """Yield one unit a session: its identity is that of its files' contents."""
-        folder = _open(given)
-        for key in folder.sessions():
+        _opened.cache_clear()  # the folder is looked through anew for each plan, once for all its units
+        folder, found = _opened(given.path, file_text(given.path))
+        for key in found.files:
             identities, first = [], None
-            for record in folder.records(key):
+            for record in folder.records(key, found):
                 identities.append(record.identity)
                 if first is None and record.kind in ("session", "message"):
                     first = first_time(record.info)
@@ -43,18 +45,19 @@ class OpenCodeStorage(Source):
 
     def items(self, given: Input) -> Iterator[Item]:
         """Yield one session's records; refuse it when its files are not as they were planned."""
-        folder = _open(given)
+        folder, found = _opened(given.path, file_text(given.path))
         reader = Reader(given, given.unit or given.default_session)
-        yield from reader.items(folder.records(given.unit))
+        yield from reader.items(folder.records(given.unit, found))
         if digest(reader.identities) != given.sha256:
             raise DataError("TE207", place=given.name)
 
 
-def _open(given: Input) -> Folder:
-    folder = Folder.open(given.path)
+@lru_cache(maxsize=1)
+def _opened(path: Path, name: str) -> tuple[Folder, Index]:
+    folder = Folder.open(path)
     if folder is None:
-        raise DataError("TE208", name="OpenCode", why="not a storage folder", place=given.name)
-    return folder
+        raise DataError("TE208", name="OpenCode", why="not a storage folder", place=name)
+    return folder, index(folder)
 
 
 SOURCE = OpenCodeStorage()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,21 +50,15 @@ class Folder:
             found |= {file_text(path.stem): path for path in _files(folder)}
         return dict(sorted(found.items()))
 
-    def records(self, key: str) -> Iterator[Record]:
+    def records(self, key: str, index: Index) -> Iterator[Record]:
         """Yield a session's records: itself, its messages in order, what stands beside them."""
-        sessions = self.sessions()
-        heads = _heads(tuple((one, _state(path)) for one, path in sessions.items() if path is not None))
-        path = sessions.get(key)
+        path = index.files.get(key)
         if path is not None:
             read = object_of(_bytes(path))
             if isinstance(read, str):
                 yield damaged(key, read, _bytes(path))
             else:
-                children = [
-                    {"id": child, "title": head.get("title"), "time_created": _created(head)}
-                    for child, head in heads.items()
-                    if head.get("parentID") == key
-                ]
+                children = index.children.get(key, [])
                 yield Record("session", key, joined_head(read), {"children": children} if children else {})
         for path in self._ordered(self.messages / key):
             yield from self._message(key, path)
@@ -115,23 +108,25 @@ class Folder:
         return False
 
 
-_Seen = tuple[str, int, int]
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What a folder holds: the file of each session, and of each the sessions that name it as theirs."""
+
+    files: dict[str, Path | None]
+    children: dict[str, list[dict[str, Any]]]
 
 
-def _state(path: Path) -> _Seen:
-    stat = path.stat()
-    return str(path), stat.st_mtime_ns, stat.st_size
-
-
-@lru_cache(maxsize=1)
-def _heads(files: tuple[tuple[str, _Seen], ...]) -> dict[str, dict[str, Any]]:
-    """Return what of each session's own file tells its place; read once for all sessions of a folder."""
-    found = {}
-    for key, (path, _, _) in files:
-        read = object_of(_bytes(Path(path)))
-        if not isinstance(read, str):
-            found[key] = {name: read.value.get(name) for name in ("title", "parentID", "time")}
-    return found
+def index(folder: Folder) -> Index:
+    """Look through a folder once for all its sessions."""
+    files = folder.sessions()
+    children: dict[str, list[dict[str, Any]]] = {}
+    for key, path in files.items():
+        read = object_of(_bytes(path)) if path is not None else ""
+        parent = None if isinstance(read, str) else read.value.get("parentID")
+        if isinstance(parent, str) and not isinstance(read, str):
+            child = {"id": key, "title": read.value.get("title"), "time_created": _created(read.value)}
+            children.setdefault(parent, []).append(child)
+    return Index(files, children)
 
 
 def joined_head(read: Tolerated) -> Tolerated:
