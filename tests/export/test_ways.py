@@ -85,6 +85,21 @@ def test_neither_is_replaced(there: str, store: Path, tmp_path: Path) -> None:
     assert (tmp_path / there).read_text() == "mine"
 
 
+@pytest.mark.parametrize("way", ["hf-sts", "openai"])
+def test_a_start_that_no_message_follows_is_not_there(way: str, tmp_path: Path) -> None:
+    head = {"type": "session", "harness": "llama.app", "id": "s1", "name": "A talk"}
+    tools = [{"type": "function", "function": {"name": "t"}}]
+    document = {"schema_version": "ATIF-v1.7", "session_id": "s2", "steps": [],
+                "agent": {"name": "a", "version": "1", "tool_definitions": tools}}  # fmt: skip
+    for name, lines in (("1.jsonl", [head]), ("2.json", [document])):
+        pipeline.migrate(tmp_path / "s.db", pipeline.write_lines(tmp_path / name, lines))
+    assert ways.sessions(tmp_path / "s.db") == ["s1", "s2"]
+    for session in ("s1", "s2"):
+        with pytest.raises(DataError) as caught:
+            ways.projected(tmp_path / "s.db", way, session)
+        assert caught.value.code == "TE302"
+
+
 @pytest.mark.parametrize(
     ("lines", "ids", "code"),
     [

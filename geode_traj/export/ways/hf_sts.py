@@ -45,6 +45,7 @@ class HfSts(Way):
                 yield encode(turns.head(step.first)) + b"\n"
             for message in _messages(step, ledger):
                 yield encode({"type": "message", "message": message}) + b"\n"
+        turns.finish()
 
 
 class _Session(chat.Turns):
@@ -59,10 +60,18 @@ class _Session(chat.Turns):
         """Take the session's start; enter any other event."""
         if event["kind"] == "session.started" and not self.begun and self._started is None:
             self._started = event
-            named = "name" if said.text(event["payload"], "name") else "title"
-            self.ledger.carried(event, {"harness", named})
         else:
             super().left_out(event, reason)
+
+    def finish(self) -> None:
+        """Enter the session's start: without a message there is no head that could hold it."""
+        if self._started is None:
+            return
+        if not self.begun:
+            super().left_out(self._started, chat.KINDS["session.started"])
+            return
+        named = "name" if said.text(self._started["payload"], "name") else "title"
+        self.ledger.carried(self._started, {"harness", named})
 
     def head(self, first: Event) -> dict[str, Any]:
         """Return the first line; `first` is the event of the first message."""
@@ -118,7 +127,7 @@ def _assistant(step: Step, ledger: Ledger) -> dict[str, Any]:
             for call in step.calls
         ]
     for event in step.messages:
-        ledger.carried(event, chat.HELD | {"model"} | _timed(event, first))
+        ledger.carried(event, chat.HELD | {"model"} | step.told(event) | _timed(event, first))
     for call in step.calls:
         ledger.carried(call, {"tool", "arguments", "call_id", "model", *_timed(call, first)})
     return message

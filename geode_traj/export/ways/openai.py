@@ -35,12 +35,13 @@ class OpenAI(Way):
 
     def session(self, document: Document, ledger: Ledger) -> Iterator[bytes]:
         """Yield the line of one session, a message at a time; nothing where it has none."""
-        tools: list[Any] = []
+        turns = _Session(document, ledger)
         before = b'{"messages":['
-        for step in _Session(document, ledger, tools):
+        for step in turns:
             for message in _messages(step, ledger):
                 yield before + encode(message)
                 before = b","
+        tools = turns.finish(written=before == b",")
         if before == b",":
             yield b"]" + (b',"tools":' + encode(tools) if tools else b"") + b"}\n"
 
@@ -48,17 +49,27 @@ class OpenAI(Way):
 class _Session(chat.Turns):
     """Keeps the tools that the session's start lists."""
 
-    def __init__(self, document: Document, ledger: Ledger, tools: list[Any]) -> None:
+    def __init__(self, document: Document, ledger: Ledger) -> None:
         super().__init__(document, ledger)
-        self._tools = tools
+        self._started: Event | None = None
 
     def left_out(self, event: Event, reason: str) -> None:
-        given = event["payload"].get("tool_definitions")
-        if event["kind"] == "session.started" and _are_objects(given) and not self._tools:
-            self._tools += given
-            self.ledger.carried(event, {"tool_definitions"})
+        """Keep a start that lists tools until it is known that there are messages; enter any other event."""
+        listed = event["kind"] == "session.started" and _are_objects(event["payload"].get("tool_definitions"))
+        if listed and self._started is None:
+            self._started = event
         else:
             super().left_out(event, reason)
+
+    def finish(self, *, written: bool) -> list[Any]:
+        """Return the tools, and enter the start that lists them: the line holds it only if there is one."""
+        if self._started is None:
+            return []
+        if not written:
+            super().left_out(self._started, chat.KINDS["session.started"])
+            return []
+        self.ledger.carried(self._started, {"tool_definitions"})
+        return list(self._started["payload"]["tool_definitions"])
 
 
 def _are_objects(given: Any) -> bool:
@@ -69,7 +80,7 @@ def _messages(step: Step, ledger: Ledger) -> Iterator[dict[str, Any]]:
     if step.source == "agent":
         yield _assistant(step)
         for event in step.messages:
-            ledger.carried(event, chat.HELD)
+            ledger.carried(event, chat.HELD | step.told(event))
         for call in step.calls:
             ledger.carried(call, {"tool", "arguments", "call_id"})
         if step.usage is not None:

@@ -22,7 +22,7 @@ from geode_traj.export.ways.ledger import Ledger
 from geode_traj.export.ways.words import words
 
 _ROWS: Final = 10_000
-_BYTES: Final = 16 << 20
+_BYTES: Final = 8 << 20
 _MAX_INT: Final = 1 << 63
 _COUNTS: Final = (
     "input_tokens",

@@ -63,6 +63,12 @@ class Step:
         """What was thought: the texts of its messages' reasoning, a paragraph each."""
         return "\n\n".join(filter(None, map(said.reasoning, self.messages)))
 
+    def told(self, event: Event) -> set[str]:
+        """Return the word of a message's reasoning that the step's own tells: it is present, beside it."""
+        given = event["payload"].get("reasoning")
+        present = isinstance(given, dict) and given.get("status") == "present"
+        return {"reasoning.status"} if present and self.reasoning else set()
+
     @property
     def response_id(self) -> str:
         """The id of the model response it is, "" where no event tells."""

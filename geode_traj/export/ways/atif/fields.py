@@ -49,7 +49,7 @@ def further(
     status = (
         payload.get("reasoning", {}).get("status") if isinstance(payload.get("reasoning"), dict) else None
     )
-    if "reasoning.status" in words(event) and isinstance(status, str):
+    if isinstance(status, str) and "reasoning.status" in set(words(event)).difference(held):
         out["reasoning_status"] = status
         names.add("reasoning.status")
     if first is not None:

@@ -16,6 +16,10 @@ _TOTALS: Final = {
     "total_cached_tokens": "cached_tokens",
     "total_cost_usd": "cost_usd",
 }
+_START: Final = {
+    "occurred_at": "a document has no time of its start",
+    "provider": "an agent does not name a provider",
+}
 _STATED: Final = frozenset({*_TOTALS, "total_steps", "extra"})
 
 
@@ -54,7 +58,7 @@ class Root:
         if isinstance(tools, list) and all(isinstance(tool, dict) for tool in tools):
             self._agent["tool_definitions"] = tools
             held.add("tool_definitions")
-        self._ledger.carried(event, held | self._restored(event))
+        self._ledger.carried(event, held | self._restored(event), _START)
 
     def _restored(self, event: Event) -> set[str]:
         given = native(event)

@@ -108,7 +108,7 @@ class Turns:
         if marked and all(marked):
             made["is_copied_context"] = True
         for event in step.messages:
-            held = set(_SPOKEN)
+            held = {*_SPOKEN, *step.told(event)}
             if len(step.messages) == 1:
                 made["message"], media = fields.content(step.text, event, audio=self._audio)
                 held |= media

@@ -96,7 +96,7 @@ class Trace:
         pairs = _paired(step)
         times = {made["startTimeUnixNano"], made["endTimeUnixNano"]}
         for event in step.messages:
-            self._ledger.carried(event, _SPOKEN | _held(event, values, times))
+            self._ledger.carried(event, _SPOKEN | step.told(event) | _held(event, values, times))
         for call in step.calls:
             started = {"occurred_at"} if id(call) in pairs else set()
             held = {"tool", "arguments", "call_id", "model", "branch"} | started
