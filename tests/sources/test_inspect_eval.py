@@ -290,6 +290,24 @@ def test_what_only_resembles_a_log_is_none(tmp_path: Path) -> None:
         assert not base.by_name("inspect-eval").detect(probe), data[:40]
 
 
+def test_a_member_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
+    store = tmp_path / "sessions.db"
+    deep = "[" * 300 + "]" * 300
+    whole = members()
+    text = json.dumps(whole[1][1])
+    whole[1] = (whole[1][0], {"raw": text[:-1] + f', "extra": {deep}, "odd": 1x2}}'})
+    whole[-1] = ("header.json", {"raw": json.dumps(whole[-1][1])[:-1] + f', "extra": {deep}}}'})
+    receipts = pipeline.migrate(store, pack(tmp_path / "run.eval", whole))
+    lost = {receipt.source.partition("#")[2]: dict(receipt.losses) for receipt in receipts if receipt.losses}
+    assert lost == {
+        "sample-one": {"value_too_deep": 1, "value_not_json": 1},
+        "demo-run": {"value_too_deep": 1},
+    }
+    kept = [one for one in pipeline.payloads(store) if one.get("operation") == "part"]
+    assert sorted(one["pointer"] for one in kept) == ["/extra", "/extra", "/odd"]
+    assert {one["size"] for one in kept} == {600, 3}
+
+
 @pytest.mark.parametrize(
     ("offset", "packed", "reason"),
     [
@@ -336,3 +354,14 @@ def test_any_flipped_byte_is_read_as_it_is_or_told(tmp_path: Path) -> None:
         receipts = pipeline.migrate(tmp_path / f"{place}.db", path)
         assert all(receipt.balanced for receipt in receipts)
         assert receipts
+
+
+def test_any_damage_of_a_document_is_read_around_or_told(tmp_path: Path) -> None:
+    data = (FIXTURES / "document_fail" / "input" / "log.json").read_bytes()
+    for place in range(0, len(data), len(data) // 80):
+        for change in (b"", b"\xff", b'"', b"}", b"[" * 300):
+            path = tmp_path / "log.json"
+            path.write_bytes(data[:place] + change + data[place + 1 :])
+            receipts = pipeline.migrate(tmp_path / f"{place}-{change[0] if change else 0}.db", path)
+            assert receipts
+            assert all(receipt.balanced for receipt in receipts)

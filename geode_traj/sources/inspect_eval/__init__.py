@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,7 @@ from geode_traj.model.event import Damaged, Item
 from geode_traj.sources import parts, values
 from geode_traj.sources.base import Input, Probe, Source, Unit
 from geode_traj.sources.inspect_eval.evaluation import EvaluationReader
-from geode_traj.sources.inspect_eval.log import Failure, JsonLog, Log, ZipLog, identity, reason_of
+from geode_traj.sources.inspect_eval.log import Failure, JsonLog, Log, ZipLog, identity
 from geode_traj.sources.inspect_eval.reader import SampleReader, ended, first_time
 from geode_traj.sources.inspect_eval.sample import Sample, word
 
@@ -95,35 +95,50 @@ class _Held:
     damaged: list[Damaged] = field(default_factory=list)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=4)
 def _held(path: Path, name: str, fallback: str, stat: tuple[int, ...]) -> _Held:
+    """Look through a log once for all its units."""
     with reading(path) as stream:
         is_zip = stream.read(len(zip_in.MAGIC)) == zip_in.MAGIC
     held = _Held(ZipLog(path, name, fallback) if is_zip else JsonLog(path, name, fallback))
-    log = held.log
-    run = fit(log.facts.key, MAX_SESSION_ID)
-    for place in log.sample_names():
-        try:
-            with log.sample(place) as sample:
-                found = _sample_unit(log, place, sample)
-        except Failure as failure:
-            held.damaged.append(failure.damaged)
-            continue
-        except (ValueError, RecursionError) as error:
-            held.damaged.append(Damaged(0, 0, 0, sha256_bytes(place.encode()), reason_of(error), None))
-            continue
+    run = fit(held.log.facts.key, MAX_SESSION_ID)
+    samples: dict[str, _Found] = {}
+    for found in _samples(held):
         key = fit(found.unit.key, MAX_SESSION_ID)
         number = 1
-        while key in held.units or key == run:
+        while key in samples or key == run:
             number += 1
             key = fit(f"{found.unit.key}~{number}", MAX_SESSION_ID)
-        unit = found.unit
-        unit = Unit(key, unit.sha256, unit.total, unit.first_time, 1)
-        held.units[key] = _Found(unit, found.place, found.status)
-    unit = _run_unit(log, run, held.damaged)
-    if unit.total:
-        held.units[run] = _Found(unit)
+        samples[key] = replace(found, unit=replace(found.unit, key=key))
+    unit = _run_unit(held.log, run, held.damaged)
+    held.units = {run: _Found(unit), **samples} if unit.total else samples
+    _order(held.units)
     return held
+
+
+def _samples(held: _Held) -> Iterator[_Found]:
+    """Yield the samples that can be read; keep the damage of the others."""
+    for place in held.log.sample_names():
+        try:
+            with held.log.sample(place) as sample:
+                found = _sample_unit(held.log, place, sample)
+        except Failure as failure:
+            held.damaged.append(failure.damaged)
+        else:
+            yield found
+
+
+def _order(units: dict[str, _Found]) -> None:
+    """Give all units the time of the first, and ranks by their own: a log's are read one after the other.
+
+    Logs of the same time would else take turns, and each be looked through again at every turn.
+    """
+    times = {key: found.unit.first_time for key, found in units.items()}
+    known = [time for time in times.values() if time is not None]
+    order = sorted(units, key=lambda key: (times[key] is None, times[key] or 0.0))
+    for rank, key in enumerate(order):
+        unit = replace(units[key].unit, first_time=min(known, default=None), rank=rank)
+        units[key] = replace(units[key], unit=unit)
 
 
 def _sample_unit(log: Log, place: str, sample: Sample) -> _Found:

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from geode_traj.model.event import Damaged, Event, Item, Loss
 from geode_traj.sources.base import Input
-from geode_traj.sources.inspect_eval.log import HEADER, START, Failure, Log, reason_of
+from geode_traj.sources.inspect_eval.log import HEADER, START, Failure, Log
+from geode_traj.sources.inspect_eval.pieces import pieces
 from geode_traj.sources.inspect_eval.reader import error_words
 from geode_traj.sources.inspect_eval.record import Record, text, without
 from geode_traj.sources.inspect_eval.sample import Sample
@@ -51,12 +52,7 @@ class EvaluationReader:
         if value or record.made == 0:
             yield record.event("legacy.imported", self._words(name, value), time=_time(value, "completed_at"))
         for pointer, span in [*loaded.large, *((f"/{key}", span) for key, span in found.repeated)]:
-            try:
-                for part in found.parts(span, pointer):
-                    words = {"operation": "part", "pointer": part.pointer, "value": part.read.value}
-                    yield record.event("legacy.imported", words)
-            except (ValueError, RecursionError) as error:
-                yield Loss(f"part_{reason_of(error)}")
+            yield from pieces(found, record, pointer, span)
         if name == HEADER and value.get("status") in _ENDED:
             yield from self._end(record, value)
 

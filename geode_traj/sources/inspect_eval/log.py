@@ -314,13 +314,12 @@ class JsonLog(Log):
         return record
 
     def _find(self, stream: BinaryIO, size: int) -> None:
-        """Find the document's members; of one that is cut short, what is whole before."""
+        """Find the document's members; of one that is cut short or damaged, what is whole before."""
         mark = 3 * (splitting.read(stream, Span(0, 3)) == b"\xef\xbb\xbf")
-        whole = Span(mark, size - mark)
         end = mark
         listed: Span | None = None
         try:
-            for key, _, value in splitting.members(stream, whole):
+            for key, _, value in splitting.members(stream, Span(mark, size - mark)):
                 end = value.offset + value.length
                 if key == "samples" and splitting.first_byte(stream, value) == b"[":
                     self._entries += [(key, listed)] if listed else []  # a later one counts
@@ -328,28 +327,35 @@ class JsonLog(Log):
                 else:
                     self._entries.append((key, value))
         except Broken as error:
-            offset = self._torn_samples(stream, end, size)
-            reason = "torn_tail" if error.torn else "not_json"
-            rest = Span(offset, size - offset)
-            self._torn = Damaged(len(self._samples) + 1, *rest, Sample(stream).sha256(rest), reason, None)
+            between = splitting.read(stream, Span(end, min(size - end, 1 << 12)))
+            begun = re.match(rb'\s*,\s*"samples"\s*:\s*(?=\[)', between)
+            if begun is None:
+                self._tear(stream, end, size, error)
+            else:
+                end += begun.end()
+                self._find_samples(stream, Span(end, size - end))
+        else:
+            behind = splitting.read(stream, Span(end, min(size - end, 1 << 20)))
+            rest = re.sub(rb"\A\s*\}?\s*", b"", behind)  # of an empty object, its bracket opens it
+            if rest and end > mark:
+                self._tear(stream, end + len(behind) - len(rest), size, Broken(end, torn=False))
         if listed is not None:
+            self._find_samples(stream, listed)
+
+    def _find_samples(self, stream: BinaryIO, listed: Span) -> None:
+        end = listed.offset
+        try:
             for index, one in enumerate(splitting.items(stream, listed)):
                 self._samples[f"/samples/{index}"] = one
-
-    def _torn_samples(self, stream: BinaryIO, end: int, size: int) -> int:
-        """Find the whole samples of a list that does not end; return where the rest begins."""
-        between = splitting.read(stream, Span(end, min(size - end, 1 << 12)))
-        begun = re.match(rb'\s*,\s*"samples"\s*:\s*(?=\[)', between)
-        if begun is None:
-            return end
-        end += begun.end()
-        try:
-            for index, one in enumerate(splitting.items(stream, Span(end, size - end))):
-                self._samples[f"/samples/{index}"] = one
                 end = one.offset + one.length
-        except Broken:
-            pass
-        return end
+        except Broken as error:
+            self._tear(stream, end, listed.offset + listed.length, error)
+
+    def _tear(self, stream: BinaryIO, offset: int, end: int, error: Broken) -> None:
+        """Remember from where on the document cannot be read."""
+        rest = Span(offset, end - offset)
+        sha256 = Sample(stream).sha256(rest)
+        self._torn = self._torn or Damaged(len(self._samples) + 1, *rest, sha256, reason_of(error), None)
 
     def _loaded(self, record: Sample) -> dict[str, Any]:
         try:

@@ -13,10 +13,11 @@ from geode_traj.sources.base import Input
 from geode_traj.sources.inspect_eval import content, splitting
 from geode_traj.sources.inspect_eval.events import Events
 from geode_traj.sources.inspect_eval.log import Facts, reason_of
+from geode_traj.sources.inspect_eval.pieces import pieces
 from geode_traj.sources.inspect_eval.record import Record, text, without
 from geode_traj.sources.inspect_eval.references import References
 from geode_traj.sources.inspect_eval.sample import Loaded, Sample
-from geode_traj.sources.inspect_eval.splitting import Part, Span
+from geode_traj.sources.inspect_eval.splitting import Span
 
 _SETUP: Final = ("id", "epoch", "uuid", "input", "choices", "target", "sandbox", "files", "setup", "metadata")
 
@@ -97,7 +98,7 @@ class SampleReader:
         record = self._record(number, own or f"event:{number - 1}", loaded)
         yield from self._events.read(record, record.value)
         for pointer, span in loaded.large:
-            yield from self._pieces(record, pointer, span)
+            yield from pieces(self._sample, record, pointer, span)
 
     def _started(self, head: Record) -> Event:
         words: dict[str, Any] = {"sample": {key: head.value[key] for key in _SETUP if key in head.value}}
@@ -128,17 +129,17 @@ class SampleReader:
     def _rest(self, head: Record, loaded: Loaded) -> Iterator[Item]:
         """Yield what remained: members too large for one record, attachments and pools nothing refers to."""
         for pointer, span in loaded.large:
-            yield from self._pieces(head, pointer, span)
+            yield from pieces(self._sample, head, pointer, span)
         for key, span in self._sample.repeated:
             yield Loss("repeated_member")
-            yield from self._pieces(head, f"/{key}", span, operation="repeated_member")
+            yield from pieces(self._sample, head, f"/{key}", span, operation="repeated_member")
         yield from self._events.unused(head)
         for name, span in self._sample.attachments.items():
             if name in self._references.resolved:
                 continue
             read = self._references.text(name)
             if read is None:
-                yield from self._pieces(head, f"/attachments/{name}", span)
+                yield from pieces(self._sample, head, f"/attachments/{name}", span)
                 continue
             words: dict[str, Any] = {"operation": "attachment", "attachment": name}
             if content.is_data(read.value):
@@ -148,23 +149,6 @@ class SampleReader:
             head.mended = [read]
             yield head.event("legacy.imported", words)
             head.mended = []
-
-    def _pieces(self, record: Record, pointer: str, span: Span, operation: str = "part") -> Iterator[Item]:
-        """Yield a value that is too large for one event as several."""
-        try:
-            for part in self._sample.parts(span, pointer):
-                words: dict[str, Any] = {"operation": operation, "pointer": part.pointer}
-                if part.omitted:
-                    yield Loss("value_too_long")
-                    sha256 = self._sample.sha256(part.omitted)
-                    words |= {"_omitted_type": "string", "size": part.omitted.length, "sha256": sha256}
-                else:
-                    words |= _piece(part)
-                record.mended = [part.read]
-                yield record.event("legacy.imported", words)
-        except (ValueError, RecursionError) as error:
-            yield Loss(f"part_{reason_of(error)}")
-        record.mended = []
 
     def _ended(self, head: Record) -> Iterator[Event]:
         """Yield the result, and the end where the log tells of one."""
@@ -198,12 +182,6 @@ def first_time(sample: Sample, span: Span) -> str | None:
         return None
     given = value.get("timestamp") if isinstance(value, dict) else None
     return given if values.iso_time(given)[0] is not None else None
-
-
-def _piece(part: Part) -> dict[str, Any]:
-    name = "items" if part.first is not None else "members" if part.members else "value"
-    first = {} if part.first is None else {"first": part.first}
-    return {name: part.read.value, **first}
 
 
 def _bytes(sample: Sample, span: Span) -> bytes | None:

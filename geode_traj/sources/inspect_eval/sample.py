@@ -177,7 +177,11 @@ class Sample:
                 out.large.append((pointer, span))
                 continue
             left -= span.length
-            read = tolerant(splitting.read(self.stream, span))
+            try:
+                read = tolerant(splitting.read(self.stream, span))
+            except (ValueError, RecursionError):
+                out.large.append((pointer, span))  # reading it in pieces tells what is wrong
+                continue
             value[key] = read.value
             escaped += [pointer + one for one in read.escaped]
             nonfinite += [pointer + one for one in read.nonfinite]

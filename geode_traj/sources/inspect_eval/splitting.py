@@ -202,7 +202,10 @@ def read(stream: BinaryIO, span: Span) -> bytes:
 def _key(stream: BinaryIO, span: Span) -> str:
     if span.length > SMALL:
         raise Broken(span.offset, torn=False)
-    return str(tolerant(read(stream, span)).value)
+    try:
+        return str(tolerant(read(stream, span)).value)
+    except ValueError:
+        raise Broken(span.offset, torn=False) from None
 
 
 @dataclass(slots=True)
