@@ -22,7 +22,6 @@ from geode_traj.codec.files import read_bounded, sha256_bytes, write_new
 from geode_traj.codec.reading import loads
 from geode_traj.codec.text import neutralise
 from geode_traj.errors import DataError, TrajError, WorldError
-from geode_traj.jobs.selection import UNREADABLE
 from geode_traj.model.finding import Finding
 from geode_traj.model.report import Entry, Report
 
@@ -127,7 +126,7 @@ def _is_baseline(path: Path) -> bool:
 def _key(found: Finding, entry: Entry, baseline: Path) -> tuple[Key, int]:
     """Return a finding's key and for how many findings it stands: none where it cannot be told again."""
     digest = ""
-    if found.code == UNREADABLE:
+    if entry.data.get("verdict") == "unreadable":
         digest = entry.data["sha256"] or ""
         if not digest:
             return (found.code, "", "", ""), 0

@@ -12,15 +12,14 @@ from geode_traj.errors import WorldError
 from geode_traj.model.finding import Finding
 from geode_traj.verify.registry import all_checks
 
-UNREADABLE: Final = "GT101"
-# Beside the registered checks: what the caller asks for, and what the engine itself finds.
-_OTHERS: Final = ("GT001", "GT002", UNREADABLE, "GT102", "GT103", "GT205")
+# Beside the registered checks: what options ask for, which is told whatever is selected.
+_ASKED: Final = ("GT001", "GT002")
 _WORD: Final = re.compile(r"GT(\d{1,2}|\d{3,4})(?:XX)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Codes and family numbers; what cannot be read (GT101) is always told."""
+    """The words that were given, and the codes that they name."""
 
     words: tuple[str, ...]
     codes: frozenset[str]
@@ -38,9 +37,9 @@ class Selection:
 
 def parse(text: str) -> Selection:
     """Read codes and families separated by commas; raise `WorldError` TE101 for what names no check."""
-    known = {*all_checks(), *_OTHERS}
+    known = {*all_checks(), *_ASKED}
     words = tuple(dict.fromkeys(word.strip().upper() for word in text.split(",") if word.strip()))
-    codes = {UNREADABLE}
+    codes = set(_ASKED)
     for word in words:
         digits = _WORD.fullmatch(word)
         family = digits is not None and len(digits[1]) <= 2

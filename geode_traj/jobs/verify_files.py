@@ -12,7 +12,7 @@ from geode_traj import __version__
 from geode_traj.codec.files import walk
 from geode_traj.errors import EXIT_FINDINGS, EXIT_PARTIAL, WorldError, worst_exit
 from geode_traj.jobs.baseline import is_unlisted
-from geode_traj.jobs.selection import UNREADABLE, Selection
+from geode_traj.jobs.selection import Selection
 from geode_traj.model.finding import Finding, Place
 from geode_traj.model.report import Entry, Report
 from geode_traj.verify import Verified, verify_path
@@ -45,8 +45,8 @@ def report(
 
     `require` asks for completeness and `native_ids` for no derived ids; what is missing becomes an error
     finding (GT001, GT002), so that every reader of the report sees why. `select` leaves out the findings of
-    other codes, which are counted; verdicts stay those of the whole file. Raises `WorldError` TE104 where no
-    file matched.
+    other codes, which are counted; verdicts stay those of the whole file, and what makes one unreadable is
+    told. Raises `WorldError` TE104 where no file matched.
     """
     results = [_asked(result, require, native_ids) for result in given]
     if not results:
@@ -68,22 +68,20 @@ def exit_code(report: Report) -> int:
 
     What a baseline knows does neither.
     """
-    codes = []
-    for entry in report.entries:
-        if any(found.code == UNREADABLE and not found.known for found in entry.findings):
-            codes.append(EXIT_PARTIAL)
-        errors = {found.code for found in entry.findings if found.severity == "error"}
-        unlisted = any(
-            is_unlisted(found) and found.code in errors and not found.known for found in entry.findings
-        )
-        if unlisted or any(found.code != UNREADABLE for found in report.failing(entry)):
-            codes.append(EXIT_FINDINGS)
+    codes = [EXIT_PARTIAL if entry.data["verdict"] == "unreadable" else EXIT_FINDINGS
+             for entry in report.entries if report.failing(entry) or _unlisted(entry)]  # fmt: skip
     return worst_exit(codes)
+
+
+def _unlisted(entry: Entry) -> bool:
+    """Tell whether there are more errors than are listed, and than are known."""
+    errors = {found.code for found in entry.findings if found.severity == "error"}
+    return any(is_unlisted(found) and found.code in errors and not found.known for found in entry.findings)
 
 
 def _entry(result: Verified, select: Selection | None) -> Entry:
     told, data = headline(result), result.to_json()
-    if select is None:
+    if select is None or result.verdict == "unreadable":
         return Entry(result.name, told, result.findings, data)
     findings, left = select.part(result.findings)
     data = {**data, "findings": [found.to_json() for found in findings], "not_selected": left}
