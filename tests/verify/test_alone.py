@@ -78,6 +78,7 @@ def test_a_false_claim_of_the_head_is_found(trajectory: dict[str, Any]) -> None:
 def test_without_a_head_only_events_are_judged(trajectory: dict[str, Any]) -> None:
     events = trajectory["events"]
     assert verify(events).verdict == "valid"
-    assert verify([event for event in events if event["kind"] != "session.ended"]).verdict == "incomplete"
+    answers = [event for event in events if event["call_id"]][-1:]
+    assert verify([event for event in events if event not in answers]).scope_reasons
     assert verify([*events, events[0]]).verdict == "invalid"
     assert [f.code for f in verify([{"ordinal": 1}]).findings if f.severity == "error"][:1] == ["GT102"]

@@ -12,7 +12,7 @@ from geode_traj.jobs.pages import all_pages
 @click.command()
 @click.argument("code")
 def command(code: str) -> int:
-    """Explain the code of a finding or an error, with an example where there is one."""
+    """Explain the code of a finding or an error."""
     page = all_pages().get(code.upper())
     if page is None:
         raise WorldError("TE105", name=code)
