@@ -92,6 +92,25 @@ def open_writer(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> Iterator[s
             connection.close()
 
 
+@contextmanager
+def open_scratch() -> Iterator[sqlite3.Connection]:
+    """Open an empty store of its own that has no name and is gone when it is closed.
+
+    SQLite keeps it in memory up to a few MB, the rest in a temporary file that nobody else can open.
+    """
+    nowhere = Path("(temporary store)")
+    with translated(nowhere):
+        connection = sqlite3.connect("", isolation_level=None)
+        connection.text_factory = schema.text_or_bytes
+        try:
+            connection.execute("PRAGMA synchronous = OFF")
+            with transaction(connection):
+                schema.create(connection)
+            yield connection
+        finally:
+            connection.close()
+
+
 def _use_wal(connection: sqlite3.Connection, seconds: float) -> None:
     # Switching to WAL needs a moment alone and does not call the busy handler: several first users race here.
     deadline = time.monotonic() + seconds
