@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from geode_traj import __version__
-from geode_traj.codec.files import walk
+from geode_traj.codec.files import is_folder, walk
 from geode_traj.errors import EXIT_FINDINGS, EXIT_PARTIAL, WorldError, worst_exit
 from geode_traj.jobs.baseline import is_unlisted
 from geode_traj.jobs.selection import Selection
+from geode_traj.jobs.verify_inputs import verify_input
 from geode_traj.model.finding import Finding, Place
 from geode_traj.model.report import Entry, Report
-from geode_traj.verify import Verified, verify_path
+from geode_traj.verify import Verified
 from geode_traj.verify.result import RULESET
 
 Require = Literal["scope", "replay"]
@@ -29,9 +30,19 @@ def files(paths: Iterable[Path], suffix: str) -> Iterator[Path]:
 
 
 def verify_paths(paths: Iterable[Path]) -> Iterator[Verified]:
-    """Verify files and, of folders, every `*.json`; what cannot be read is a result too."""
-    for path in files(paths, ".json"):
-        yield verify_path(path)
+    """Verify files by what they hold and, of folders, every `*.json`; what cannot be read is a result too.
+
+    A folder that is one transcript as a whole is verified as that.
+    """
+    for path in paths:
+        if is_folder(path):
+            from geode_traj.jobs.verify_others import is_transcript
+
+            if is_transcript(path):
+                yield from verify_input(path)
+                continue
+        for found in files([path], ".json"):
+            yield from verify_input(found)
 
 
 def report(
@@ -94,7 +105,7 @@ def _asked(result: Verified, require: Require | None, native_ids: bool) -> Verif
     """Return the result with what the caller asked for judged as errors."""
     place = Place(file=result.name)
     more = []
-    if require and result.verdict != "unreadable":
+    if require and result.scope_complete is not None:  # a ledger has no scope
         scope, replay = result.scope_complete, result.replay_complete
         if not (scope and (replay or require == "scope")):
             reasons = result.scope_reasons + (result.replay_reasons if require == "replay" else ())
@@ -109,6 +120,8 @@ def headline(result: Verified) -> str:
     """Return one line for people: verdict, size, completeness and why not."""
     if result.verdict == "unreadable":
         return "unreadable"
+    if result.scope_complete is None:
+        return f"{result.verdict}, {result.events} record(s)"
     scope = "complete" if result.scope_complete else "incomplete"
     replay = "complete" if result.replay_complete else "incomplete"
     reasons = "; ".join(dict.fromkeys(result.scope_reasons + result.replay_reasons))

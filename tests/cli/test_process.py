@@ -13,7 +13,9 @@ import pytest
 from tests.reference import geode
 
 ROOMS = {"errors", "model", "codec", "contract", "verify", "report", "jobs", "cli"}
-JOBS = {"jobs", "jobs.baseline", "jobs.event_lines", "jobs.selection", "jobs.verify_files"}
+JOBS = {f"jobs.{name}" for name in "baseline event_lines selection verify_files verify_inputs".split()} | {
+    "jobs"
+}
 CLI = {f"cli.{name}" for name in "config known main options output verbs verbs.verify".split()} | {"cli"}
 LIBRARIES = {"click", "platformdirs", "orjson", "jiter", "jsonschema_rs", "re2", "geode_traj"}
 HEAVY = {"sqlite3", "asyncio", "multiprocessing", "http", "ssl", "unittest", "concurrent"}

@@ -1,22 +1,20 @@
-"""`verify`: trajectories, every claim recomputed."""
+"""`verify`: trajectories and other inputs, every claim recomputed."""
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import click
 
 from geode_traj.cli import known
 from geode_traj.cli.options import PATH, baseline_options, format_option, output_option
 from geode_traj.cli.output import show_report
-from geode_traj.codec.files import CHUNK
 from geode_traj.jobs import selection
 from geode_traj.jobs.verify_files import Require, exit_code, report, verify_paths
-from geode_traj.verify import Verified, verify_stream
+from geode_traj.jobs.verify_inputs import verify_incoming
+from geode_traj.verify import Verified
 
 
 @click.command()
@@ -38,11 +36,16 @@ def command(
     form: str,
     output: Path | None,
 ) -> int:
-    """Verify trajectory files, every claim recomputed.
+    """Verify trajectories, and whatever else migrate reads, every claim recomputed.
 
-    Of folders, every *.json; - is stdin. Ids, ordinals, correlation, pairing, payloads and every claim of
-    `integrity` are recomputed; all findings are reported. Verdicts are those of the whole file, whatever
-    --select leaves out and a --baseline knows; these only decide what fails.
+    A file is taken for what it holds: a trajectory; a transcript of any format (see formats), judged as if it
+    were imported, nothing stored; a GEODE store; run events; a ledger of usage, evidence or hook events; a
+    release's manifest. Several sessions are results of their own, FILE#SESSION. Of folders every *.json is
+    taken, unless the folder as a whole is one transcript; - is stdin.
+
+    Ids, ordinals, correlation, pairing, payloads and every claim of `integrity` are recomputed; all findings
+    are reported. Verdicts are those of the whole file, whatever --select leaves out and a --baseline knows;
+    these only decide what fails.
 
     Exit: 1 false claims or not complete as required, 3 unreadable, 5 no file matched, 12 --output exists.
     """
@@ -61,20 +64,6 @@ def command(
 def _results(paths: tuple[Path, ...]) -> Iterator[Verified]:
     for path in paths:
         if str(path) == "-":
-            yield _standard_input()
+            yield from verify_incoming(sys.stdin.buffer)
         else:
             yield from verify_paths([path])
-
-
-def _standard_input() -> Verified:
-    """Verify what comes in, kept on disk beyond a few MB: it is read twice."""
-    import tempfile
-
-    digest = hashlib.sha256()
-    size = 0
-    with tempfile.SpooledTemporaryFile(max_size=CHUNK * 8) as copy:
-        while chunk := sys.stdin.buffer.read(CHUNK):
-            digest.update(chunk)
-            size += copy.write(chunk)
-        copy.seek(0)
-        return verify_stream(cast(BinaryIO, copy), name="-", sha256=digest.hexdigest(), size=size)
