@@ -6,12 +6,11 @@ add sensitive fields and name a store; it cannot loosen a gate, since it has no 
 
 from __future__ import annotations
 
-import tomllib
+import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
-
-import platformdirs
 
 from geode_traj.errors import WorldError
 
@@ -22,6 +21,8 @@ _SESSION_VERBS: Final = ("close", "erase", "migrate-records")
 
 def default_store() -> Path:
     """Return the store used when none is named: `sessions.db` in the user's data folder."""
+    import platformdirs
+
     return platformdirs.user_data_path("geode-traj") / "sessions.db"
 
 
@@ -42,9 +43,19 @@ def sensitive_fields(given: Iterable[str]) -> tuple[str, ...]:
 
 def files() -> list[tuple[Path, dict[str, Any]]]:
     """Return the configuration files in effect and what they say: the user's, then the project's."""
-    path = platformdirs.user_config_path("geode-traj") / "config.toml"
+    path = user_file()
     user = [(path, _checked(path, _load(path)))] if path.is_file() else []
     return user + _project()
+
+
+def user_file() -> Path:
+    """Return where the user's configuration file is looked for."""
+    if sys.platform == "linux":  # what platformdirs says there; importing it costs more than a look
+        base = os.environ.get("XDG_CONFIG_HOME", "")
+        return Path(base if base.strip() else "~/.config").expanduser() / "geode-traj" / "config.toml"
+    import platformdirs
+
+    return platformdirs.user_config_path("geode-traj") / "config.toml"
 
 
 def _project() -> list[tuple[Path, dict[str, Any]]]:
@@ -54,7 +65,7 @@ def _project() -> list[tuple[Path, dict[str, Any]]]:
         if own.is_file():
             return [(own, _checked(own, _load(own)))]
         shared = parent / "pyproject.toml"
-        if shared.is_file():
+        if shared.is_file() and _names_us(shared):
             tools = _load(shared).get("tool")
             table = tools.get("geode-traj") if isinstance(tools, dict) else None
             if table is not None:
@@ -62,7 +73,17 @@ def _project() -> list[tuple[Path, dict[str, Any]]]:
     return []
 
 
+def _names_us(path: Path) -> bool:
+    """Tell whether a shared file may hold our table: most hold none, and need not be parsed."""
+    try:
+        return b"geode-traj" in path.read_bytes()
+    except OSError:
+        return True  # `_load` says why
+
+
 def _load(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -117,7 +116,7 @@ def write_new(
     if not force and os.path.lexists(path):
         raise WorldError("TE601", path=path.name, place=str(path))
     # The name is its own: one made from `path`'s could be longer than a folder takes.
-    temporary = path.parent / f".geode-traj-{secrets.token_hex(8)}.tmp"
+    temporary = path.parent / f".geode-traj-{os.urandom(8).hex()}.tmp"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     except OSError as error:

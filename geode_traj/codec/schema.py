@@ -12,15 +12,15 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.resources import files
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final
 
 from geode_traj.codec import pointer
 from geode_traj.errors import WorldError
 
 _SUFFIX: Final = ".schema.json"
-_FOLDER: Final = files("geode_traj").joinpath("schemas")
+_FOLDER: Final = Path(__file__).parents[1] / "schemas"
 _MAX_WANT: Final = 200
 
 Verdict = Callable[[object], bool]

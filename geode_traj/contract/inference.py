@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any, Final
 
 STARTED, COMPLETED = "inference_started", "inference_completed"
@@ -96,6 +95,8 @@ class Inferences:
                 yield UNSTRUCTURED, count, of
         latency = payload.get("latency_ms")
         if isinstance(latency, int | float) and not isinstance(latency, bool) and latency >= 0:
+            from statistics import median  # loaded where an inference tells its latency
+
             before = instance.latencies
             usual = median(before) if len(before) >= MIN_LATENCIES else None
             instance.outliers.append(usual is not None and latency >= max(FACTOR * usual, FLOOR_MS))
