@@ -18,6 +18,7 @@ from geode_traj.codec.text import clip
 from geode_traj.errors import DataError, WorldError
 from geode_traj.export.trajectory import Export
 from geode_traj.jobs.verify_files import report
+from geode_traj.jobs.verify_inputs import verify_input
 from geode_traj.store import events, imports, opening
 from geode_traj.verify import Verified, verify_document
 from geode_traj.verify.engine import unreadable
@@ -31,28 +32,29 @@ from geode_traj.verify.engine import unreadable
 )
 @format_option("text", "json")
 def command(what: str, store: Path, damaged: bool, form: str) -> int:
-    """Show a session or a trajectory file at a glance.
+    """Show a session or a file at a glance.
 
-    Head, counts, completeness, findings. A name that is an existing file is that file. What is printed is
-    safe for a terminal; --damaged --format json gives the damaged lines as they were kept.
+    Head, counts, completeness, findings. A name that is an existing file is that file: whatever verify takes,
+    each session of it by itself. What is printed is safe for a terminal; --damaged --format json gives the
+    damaged lines as they were kept.
 
     Exit: 1 false claims, 3 unreadable, or no such session or store, 4 a newer version wrote the store.
     """
     if damaged:
         return _damaged(what, store, form)
     path = Path(what)
-    kinds: Counter[str] = Counter()
+    shown = _Shown()
     if _is_file(path):
-        result, head = _file(path, kinds)
+        results = list(verify_input(path, shown.watch, shown.file))
     else:
         with opening.open_reader(store) as connection:
             if events.last(connection, what) is None:
                 raise WorldError("TE504", session=what)
-            document = _counted(Export(connection, [what]).document(), kinds)
-            result, head = verify_document(document, name=what), document.head
-    found, code = report([result])
+            document = shown.watch(Export(connection, [what]).document())
+            results = [verify_document(document, name=what)]
+    found, code = report(results)
     if form == "text":
-        for line in _head(head, kinds):
+        for line in shown.lines():
             say(line)
     show_report(found, form)
     return code
@@ -78,27 +80,41 @@ def _damaged(session_id: str, store: Path, form: str) -> int:
     return 0
 
 
-def _file(path: Path, kinds: Counter[str]) -> tuple[Verified, dict[str, object]]:
-    sha256, size = sha256_file(path)
-    with reading(path) as stream:
-        try:
-            document = _counted(read(stream, place=str(path), size=size), kinds)
-            result = verify_document(document, name=str(path), sha256=sha256, size=size)
-        except DataError as error:
-            return unreadable(str(path), error, sha256=sha256, size=size), {}
-    return result, document.head
+class _Shown:
+    """The heads of the documents that are verified, and how many events of each kind they hold."""
 
+    def __init__(self) -> None:
+        self._seen: list[tuple[Document, Counter[str]]] = []
 
-def _counted(document: Document, kinds: Counter[str]) -> Document:
-    inner = document.events
+    def watch(self, document: Document) -> Document:
+        """Count a document's events as they are read."""
+        kinds: Counter[str] = Counter()
+        inner = document.events
 
-    def events() -> Iterator[EventText]:
-        for text in inner:
-            kinds[_kind(text)] += 1
-            yield text
+        def events() -> Iterator[EventText]:
+            for text in inner:
+                kinds[_kind(text)] += 1
+                yield text
 
-    document.events = events()
-    return document
+        document.events = events()
+        self._seen.append((document, kinds))
+        return document
+
+    def file(self, path: Path) -> Verified:
+        """Verify a trajectory file and keep its head."""
+        sha256, size = sha256_file(path)
+        with reading(path) as stream:
+            try:
+                document = self.watch(read(stream, place=str(path), size=size))
+                return verify_document(document, name=str(path), sha256=sha256, size=size)
+            except DataError as error:
+                self._seen.clear()
+                return unreadable(str(path), error, sha256=sha256, size=size)
+
+    def lines(self) -> Iterator[str]:
+        """Yield what stands above the findings, for people."""
+        for document, kinds in self._seen:
+            yield from _head(document.head, kinds)
 
 
 def _kind(text: EventText) -> str:
