@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
@@ -161,18 +161,22 @@ def hit_rate(cached: Number | None, created: Number | None) -> float | None:
     return round(float(cached / (cached + created)), 6)
 
 
-def disagreement(stated: Number, counts: list[Count]) -> str:
+def disagreement(stated: Number, counts: list[Count], others: Sequence[Count] = ()) -> str:
     """Compare a stated total with what calls report; return why it is false, "" where it may be true.
 
-    `counts` are those that the total may be meant to be: one that equals it is enough. `below`: less than
-    what was seen. `differs`: all calls report, and give something else. `unreported`: some do not, so no
-    number is known. Numbers are equal to the last decimal that was stated, and to four of them at least.
+    `counts` are those that the total may be meant to be, `others` wider ones that it may be instead: one that
+    equals it is enough. `below`: less than what was seen. `differs`: all calls report, and give something
+    else. `unreported`: some do not, so no number is known. Numbers are equal to the last decimal that was
+    stated, and to four of them at least.
     """
     exponent = Decimal(stated).as_tuple().exponent
     near = Decimal(1).scaleb(min(exponent if isinstance(exponent, int) else 0, -4)) / 2
-    if any(count.total is not None and abs(Decimal(count.total) - stated) <= near for count in counts):
+    totals = [count.total for count in (*counts, *others)]
+    if any(total is not None and abs(Decimal(total) - stated) <= near for total in totals):
         return ""
-    open_ = [count for count in counts if count.total is None]
-    if not open_:
-        return "differs"
-    return "unreported" if any(Decimal(count.sum) <= stated + near for count in open_) else "below"
+    reached = any(Decimal(count.sum) <= stated + near for count in counts)
+    if any(count.total is None for count in counts):
+        return "unreported" if reached else "below"
+    if not reached:
+        return "below"
+    return "" if any(count.total is None for count in others) else "differs"
