@@ -53,7 +53,7 @@ class EvaluationReader:
             yield record.event("legacy.imported", self._words(name, value), time=_time(value, "completed_at"))
         for pointer, span in [*loaded.large, *((f"/{key}", span) for key, span in found.repeated)]:
             yield from pieces(found, record, pointer, span)
-        if name == HEADER and value.get("status") in _ENDED:
+        if name == HEADER and text(value.get("status")) in _ENDED:
             yield from self._end(record, value)
 
     def _start(self, record: Record, value: dict[str, Any], *, loaded_all: bool) -> Event:
