@@ -43,6 +43,7 @@ MAX_BYTES: Final = 8 << 10
 MAX_TEXT: Final = 512
 MAX_ITEMS: Final = 32
 MAX_DEPTH: Final = 6
+_TOO_DEEP: Final = {"_truncated": "max_depth"}
 
 
 def is_row(row: Mapping[str, Any]) -> bool:
@@ -105,10 +106,11 @@ def _values(payload: dict[str, Any], pointer: str) -> Iterator[Fault]:
         value, where, depth = stack.pop()
         if isinstance(value, str) and len(value) > MAX_TEXT and CUT_MARK not in value[MAX_TEXT:]:
             yield Fault(OVER_BOUND, f"is over {MAX_TEXT} characters", where)
-        if not isinstance(value, dict | list) or not value:
+        if depth >= MAX_DEPTH:  # whatever stands there is replaced
+            if value != _TOO_DEEP:
+                yield Fault(OVER_BOUND, f"stands at depth {MAX_DEPTH}", where)
             continue
-        if depth > MAX_DEPTH:
-            yield Fault(OVER_BOUND, f"stands deeper than {MAX_DEPTH}", where)
+        if not isinstance(value, dict | list):
             continue
         if len(value) > MAX_ITEMS + 1:  # the last of a list that was cut says so
             yield Fault(OVER_BOUND, f"holds more than {MAX_ITEMS} items", where)
