@@ -26,6 +26,10 @@ class Calls:
         """Take a call."""
         self._open.setdefault(_key(call_id, tool), deque()).append((tool, place))
 
+    def waits(self, call_id: str) -> bool:
+        """Tell whether a call of this id waits for its result."""
+        return (call_id, "") in self._open
+
     def answered(self, call_id: str, tool: str = "") -> str | None:
         """Return the tool of the first open call that a result answers, None for a result without one."""
         waiting = self._open.get(_key(call_id, tool))
