@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import io
 import os
@@ -23,6 +24,8 @@ from geode_traj.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_PARTIAL, EXI
 _MODULES = {"list": "list_"}
 
 
+# Loading code makes many objects and no garbage: a start is over before the first collection is worth it.
+_OBJECTS = 50_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -112,4 +115,7 @@ def run() -> None:
     """Entry point of the console script."""
     # A plain kill must clean up like Ctrl-C: what is half made is private.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(main())
+    gc.set_threshold(_OBJECTS)
+    code = main()
+    gc.freeze()  # what is left goes with the process: a last collection would walk all of it for nothing
+    sys.exit(code)

@@ -130,7 +130,8 @@ def _key(found: Finding, entry: Entry, baseline: Path) -> tuple[Key, int]:
         digest = entry.data["sha256"] or ""
         if not digest:
             return (found.code, "", "", ""), 0
-    name = _relative(entry.path_of(found.place.file), baseline)
+    path = entry.path_of(found.place.file)
+    name = _relative(entry.name if path == entry.path else path, baseline)
     if more := _MORE.fullmatch(found.message):
         return (found.code, name, _UNLISTED, ""), int(more[1])
     return (found.code, name, neutralise(found.place.where), digest), 1
@@ -142,8 +143,8 @@ def is_unlisted(found: Finding) -> bool:
 
 
 def _relative(name: str, baseline: Path) -> str:
-    if name == "-":
-        return name
+    if name.partition("#")[0] == "-":
+        return neutralise(name)
     # Not resolved: what a link is called is its name.
     path, folder = (os.path.normpath(Path(given).absolute()) for given in (name, baseline.parent))
     return neutralise(os.path.relpath(path, folder).replace(os.sep, "/"))

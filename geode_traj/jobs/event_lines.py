@@ -17,6 +17,7 @@ from geode_traj.model.report import Entry, Report
 # More than people read; the rest stays with its number.
 MAX_LINES: Final = 200
 _WIDTH: Final = 140
+_WORD: Final = 40
 
 
 def shown(report: Report) -> Report:
@@ -26,10 +27,10 @@ def shown(report: Report) -> Report:
 
 def _entry(entry: Entry) -> Entry:
     wanted = sorted({found.place.line for found in entry.findings if found.place.line is not None})
-    if not wanted or entry.name == "-":
+    if not wanted or entry.path == "-":
         return entry
     try:
-        return replace(entry, lines=_lines(Path(entry.name), wanted[:MAX_LINES]))
+        return replace(entry, lines=_lines(Path(entry.path), wanted[:MAX_LINES]))
     except TrajError:
         return entry
 
@@ -56,8 +57,10 @@ def _told(data: bytes) -> str:
     if not isinstance(value, dict):
         return ""
     ids = [f"{name} {value[key]}" for key, name in _IDS if isinstance(value.get(key), str) and value[key]]
-    words = [value[key] for key in ("occurred_at", "kind", "actor") if isinstance(value.get(key), str)]
+    words = [clip(value[key], _WORD) for key in _WORDS if isinstance(value.get(key), str)]
     return clip("  ".join([*words, *ids]), _WIDTH)
 
 
+# Ours and those of other formats; what such keys hold is a name, and no payload.
+_WORDS: Final = ("occurred_at", "timestamp", "kind", "event", "type", "role", "actor")
 _IDS: Final = (("session_id", "session"), ("turn_id", "turn"), ("call_id", "call"))

@@ -92,13 +92,20 @@ def _unlisted(entry: Entry) -> bool:
 
 def _entry(result: Verified, select: Selection | None) -> Entry:
     told, data = headline(result), result.to_json()
+    file = (
+        next((found.place.file for found in result.findings if _is_in(result, found.place.file)), None) or ""
+    )
     if select is None or result.verdict == "unreadable":
-        return Entry(result.name, told, result.findings, data)
+        return Entry(result.name, told, result.findings, data, file)
     findings, left = select.part(result.findings)
     data = {**data, "findings": [found.to_json() for found in findings], "not_selected": left}
     if left:
         told += "; not selected: " + ", ".join(f"{code} {count}" for code, count in left.items())
-    return Entry(result.name, told, findings, data)
+    return Entry(result.name, told, findings, data, file)
+
+
+def _is_in(result: Verified, file: str | None) -> bool:
+    return file is not None and result.name.startswith(f"{file}#")
 
 
 def _asked(result: Verified, require: Require | None, native_ids: bool) -> Verified:

@@ -14,7 +14,8 @@ from geode_traj.model.page import Page
 class Entry:
     """One input: its name, a headline for people, its findings, and its row of the machine shape.
 
-    `is_folder`: the files of its findings lie below it. `problem`: why not all of it could be looked at,
+    `file`: the path it is in, where its name is longer (a session of a file). `is_folder`: the files of its
+    findings lie below it. `problem`: why not all of it could be looked at,
     where no finding says so. `lines`: what stands on lines of it that findings name, for people.
     """
 
@@ -22,14 +23,20 @@ class Entry:
     headline: str
     findings: tuple[Finding, ...]
     data: dict[str, Any]
+    file: str = ""
     is_folder: bool = False
     problem: str = ""
     lines: Mapping[int, str] = field(default_factory=dict)
 
+    @property
+    def path(self) -> str:
+        """The path of the file or folder that was looked at."""
+        return self.file or self.name
+
     def path_of(self, file: str | None) -> str:
         """Return the path, as the input was named, of a file that a place names."""
-        if file is None or file == self.name:
-            return self.name
+        if file is None or file in (self.name, self.file):
+            return self.path
         return f"{self.name.rstrip('/')}/{file}" if self.is_folder else file
 
 

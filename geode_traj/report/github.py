@@ -25,7 +25,7 @@ def render(report: Report) -> Iterator[str]:
     pairs = [(found, entry) for entry in report.entries for found in entry.findings]
     for entry in report.entries:
         if entry.problem:
-            yield _command("error", entry.problem, file=entry.name, title="not looked at in whole")
+            yield _command("error", entry.problem, file=entry.path, title="not looked at in whole")
     for found, entry in sorted(pairs, key=lambda pair: rank(pair[0])):
         yield _finding(found, entry)
     total = ", ".join(f"{count} {name}" for name, count in report.summary.items())
@@ -35,7 +35,7 @@ def render(report: Report) -> Iterator[str]:
 
 def _finding(found: Finding, entry: Entry) -> str:
     place = found.place
-    where = in_words(place, place.file or entry.name)
+    where = in_words(place, place.file or entry.path)
     message = found.message + (f" (at {where})" if where else "")
     message += f"; hint: {found.hint}" if found.hint else ""
     title = found.code + (" (known)" if found.known else "")

@@ -53,7 +53,7 @@ def _case(entry: Entry, failing: list[Finding], suite: str) -> Iterator[str]:
 
 def _lines(findings: Iterable[Finding], entry: Entry) -> Iterator[str]:
     for found in sorted(findings, key=rank):
-        where = in_words(found.place, entry.name)
+        where = in_words(found.place, entry.path)
         line = f"{found.severity} {found.code} {clip(found.message, MAX_MESSAGE)}"
         line += (f" at {where}" if where else "") + (" (known)" if found.known else "")
         yield _xml(line)

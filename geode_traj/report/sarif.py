@@ -43,7 +43,7 @@ class _Run:
 
     def to_json(self) -> dict[str, Any]:
         report = self._report
-        artifacts = {_uri(entry.name): _artifact(entry) for entry in report.entries}
+        artifacts = {_uri(entry.path): _artifact(entry) for entry in report.entries}
         self._index = {uri: index for index, uri in enumerate(artifacts)}
         results = [self._result(found, entry) for entry in report.entries for found in entry.findings]
         problems = [_problem(entry) for entry in report.entries if entry.problem]
@@ -96,13 +96,15 @@ class _Run:
         return location
 
     def _fingerprint(self, found: Finding, entry: Entry) -> str:
-        key = (found.code, _uri(entry.path_of(found.place.file)), neutralise(found.place.where))
+        path = entry.path_of(found.place.file)
+        name = entry.name if path == entry.path else path
+        key = (found.code, _uri(name), neutralise(found.place.where))
         self._seen[key] += 1
         return sha256_bytes(dumps([*key, self._seen[key]]))
 
 
 def _artifact(entry: Entry) -> dict[str, Any]:
-    artifact: dict[str, Any] = {"location": {"uri": _uri(entry.name)}, "roles": ["analysisTarget"]}
+    artifact: dict[str, Any] = {"location": {"uri": _uri(entry.path)}, "roles": ["analysisTarget"]}
     if digest := entry.data.get("sha256"):
         artifact["hashes"] = {"sha-256": digest}
     if (size := entry.data.get("bytes")) is not None:
@@ -132,7 +134,7 @@ def _problem(entry: Entry) -> dict[str, Any]:
     return {
         "level": "error",
         "message": {"text": _message(entry.problem)},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(entry.name)}}}],
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(entry.path)}}}],
     }
 
 

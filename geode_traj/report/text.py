@@ -34,10 +34,10 @@ def _group(group: list[Finding], entry: Entry) -> Iterator[str]:
     if any(found.place.line in entry.lines for found in shown):
         for found in shown:
             line = entry.lines.get(found.place.line or 0, "")
-            yield f"          at {in_words(found.place, entry.name)}" + (f": {line}" if line else "")
+            yield f"          at {in_words(found.place, entry.path)}" + (f": {line}" if line else "")
         if more:
             yield f"         {more}"
-    elif places := [text for text in (in_words(found.place, entry.name) for found in group) if text]:
+    elif places := [text for text in (in_words(found.place, entry.path) for found in group) if text]:
         yield f"          at {'; '.join(places[:MAX_PLACES])}{more}"
     if first.hint:
         yield f"          hint: {first.hint}"

@@ -13,12 +13,11 @@ import pytest
 from tests.reference import geode
 
 ROOMS = {"errors", "model", "codec", "contract", "verify", "report", "jobs", "cli"}
-JOBS = {f"jobs.{name}" for name in "baseline event_lines selection verify_files verify_inputs".split()} | {
-    "jobs"
-}
-CLI = {f"cli.{name}" for name in "config known main options output verbs verbs.verify".split()} | {"cli"}
-LIBRARIES = {"click", "platformdirs", "orjson", "jiter", "jsonschema_rs", "re2", "geode_traj"}
-HEAVY = {"sqlite3", "asyncio", "multiprocessing", "http", "ssl", "unittest", "concurrent"}
+JOBS = {f"jobs.{name}" for name in "baseline event_lines selection verify_files verify_inputs".split()}
+CLI = {f"cli.{name}" for name in "config known main options output verbs verbs.verify".split()}
+LIBRARIES = {"click", "orjson", "jiter", "jsonschema_rs", "re2", "geode_traj"}
+HEAVY = set("sqlite3 asyncio multiprocessing http ssl unittest concurrent zipfile tempfile secrets".split())
+HEAVY |= set("importlib.metadata importlib.resources jsonschema statistics tomllib platformdirs".split())
 _LISTING = "import sys, json; from geode_traj.cli.main import main; code = main(sys.argv[1:]);"
 _LISTING += " print(json.dumps([code, sorted(sys.modules)]))"
 
@@ -31,30 +30,30 @@ def trajectory(tmp_path: Path) -> Path:
     return path
 
 
-def started(*arguments: str) -> tuple[int, set[str]]:
+def started(*arguments: str, cwd: Path) -> tuple[int, set[str]]:
     done = subprocess.run(
-        [sys.executable, "-c", _LISTING, *arguments], capture_output=True, check=True, text=True
+        [sys.executable, "-c", _LISTING, *arguments], capture_output=True, check=True, text=True, cwd=cwd
     )
     code, modules = json.loads(done.stdout.splitlines()[-1])
     return code, set(modules)
 
 
 def test_verify_loads_the_verifier_and_no_more(trajectory: Path) -> None:
-    code, modules = started("verify", str(trajectory))
+    code, modules = started("verify", str(trajectory), cwd=trajectory.parent)
     ours = {name.partition(".")[2] for name in modules if name.startswith("geode_traj.")}
     others = {name.partition(".")[0] for name in modules} - sys.stdlib_module_names
-    plain = started("--version")[1]
+    plain = started("--version", cwd=trajectory.parent)[1]
     assert code == 0
     assert {name.partition(".")[0] for name in ours} <= ROOMS
-    assert {name for name in ours if name.startswith("jobs")} <= JOBS
-    assert {name for name in ours if name.startswith("cli")} <= CLI
+    assert {name for name in ours if name.startswith("jobs.")} <= JOBS
+    assert {name for name in ours if name.startswith("cli.")} <= CLI
     loaded = {name for name in others if not name.startswith(("_", "sitecustomize")) and name not in plain}
     assert loaded <= LIBRARIES
     assert not modules & HEAVY
 
 
-def test_help_loads_no_room() -> None:
-    _, modules = started("--version")
+def test_help_loads_no_room(tmp_path: Path) -> None:
+    _, modules = started("--version", cwd=tmp_path)
     rooms = {name.split(".")[1] for name in modules if name.startswith("geode_traj.")}
     assert rooms <= {"cli", "codec", "errors", "model", "report"}
 

@@ -62,7 +62,8 @@ def test_events_are_judged_like_bytes(trajectory: dict[str, Any]) -> None:
     for of_events in (verify(iter(trajectory["events"]), head), verify(events(), late)):
         assert of_events.verdict == of_bytes.verdict == "valid"
         assert of_events.quality == of_bytes.quality
-        assert [f.code for f in of_events.findings] == [f.code for f in of_bytes.findings]
+        layout = {"GT115"}  # how the bytes lie, which events do not have
+        assert {f.code for f in of_events.findings} == {f.code for f in of_bytes.findings} - layout
 
 
 def test_a_false_claim_of_the_head_is_found(trajectory: dict[str, Any]) -> None:
