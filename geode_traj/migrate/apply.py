@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from geode_traj.codec.files import reading, sha256_part
+from geode_traj.codec.files import sha256_part
 from geode_traj.errors import DataError, TrajError
 from geode_traj.migrate.assemble import (
     GENERATION,
@@ -106,11 +106,11 @@ def _groups(todo: list[Planned]) -> Iterator[list[Planned]]:
     group: list[Planned] = []
     size = 0
     for planned in todo:
-        if group and (len(group) >= GROUP_SOURCES or size + planned.given.size > GROUP_BYTES):
+        if group and (len(group) >= GROUP_SOURCES or size + planned.given.file_size > GROUP_BYTES):
             yield group
             group, size = [], 0
         group.append(planned)
-        size += planned.given.size
+        size += planned.given.file_size
     yield group
 
 
@@ -287,7 +287,7 @@ class _Import:
             for row_id, line in imports.damaged_of(self._db, self._given.name)
             if (line.line, line.sha256) not in damaged
         ]
-        with reading(self._given.path) as stream:
+        with self._given.open() as stream:
             healed = [
                 row_id
                 for row_id, torn in gone

@@ -90,7 +90,7 @@ class Assembler:
             planned.given.name,
             self._format,
             planned.given.sha256,
-            planned.given.size,
+            planned.given.file_size,
             "imported",
             total=planned.total,
         )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 from geode_traj.codec.files import CHUNK, is_folder, reading, walk
+from geode_traj.codec.gzip_in import MAGIC, Unpacked
 from geode_traj.codec.jsonl import MAX_LINE
 from geode_traj.errors import DataError, TrajError
 from geode_traj.model.receipt import MigrateReceipt
@@ -66,7 +67,7 @@ class Planned:
             source=self.given.name,
             format=self.source.name if self.source else None,
             sha256=self.given.sha256 or None,
-            bytes=self.given.size if self.given.sha256 else None,
+            bytes=self.given.file_size if self.given.sha256 else None,
             status=status[self.action],  # type: ignore[arg-type]
             reason=self.reason,
             code=self.code,
@@ -149,6 +150,8 @@ def _plan_source(
                 unknown = error.code == "TE205" and not named
                 yield Planned(given, "skip" if unknown else "fail", reason=error.message, code=error.code)
                 return
+            if probe.packed and source.unpacks:
+                given = replace(given, packed=size, size=_unpacked_size(replace(given, packed=size)))
         if source is not None and source.no_transcript:
             yield Planned(given, "skip", source, reason=source.no_transcript)
             return
@@ -162,18 +165,34 @@ def _plan_source(
 
 def _look(stream: BinaryIO, path: Path) -> tuple[Probe, str, int]:
     digest = hashlib.sha256()
-    head = stream.read(HEAD_BYTES)
+    head = _head(stream)
     digest.update(head)
-    if len(head) == HEAD_BYTES and b"\n" not in head:  # one long first line must not hide the format
-        more = stream.readline(MAX_LINE)
-        digest.update(more)
-        head += more
     size, tail = len(head), head[-TAIL_BYTES:]
     while chunk := stream.read(CHUNK):
         digest.update(chunk)
         size += len(chunk)
         tail = chunk[-TAIL_BYTES:] if len(chunk) >= TAIL_BYTES else (tail + chunk)[-TAIL_BYTES:]
-    return Probe(head, tail, path), digest.hexdigest(), size
+    if head.startswith(MAGIC):
+        probe = Probe(_head(Unpacked(stream, size, str(path))), b"", path, packed=True)
+    else:
+        probe = Probe(head, tail, path)
+    return probe, digest.hexdigest(), size
+
+
+def _head(stream: BinaryIO) -> bytes:
+    head = stream.read(HEAD_BYTES)
+    if len(head) == HEAD_BYTES and b"\n" not in head:  # one long first line must not hide the format
+        head += stream.readline(MAX_LINE)
+    return head
+
+
+def _unpacked_size(given: Input) -> int:
+    """Return what a gzipped file unpacks to; raise `DataError` TE203 for what only a bomb would."""
+    size = 0
+    with given.open() as stream:
+        while chunk := stream.read(CHUNK):
+            size += len(chunk)
+    return size
 
 
 def against(one: Planned, connection: sqlite3.Connection) -> Planned:

@@ -11,6 +11,7 @@ import os
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import entry_points
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import geode_traj.sources
-from geode_traj.codec import sqlite_in
+from geode_traj.codec import gzip_in, sqlite_in
 from geode_traj.codec.files import reading, sha256_part
 from geode_traj.codec.reading import tolerant
 from geode_traj.errors import DataError, WorldError
@@ -42,7 +43,8 @@ class Input:
     `override` is an explicit session id. `size` and `sha256` describe the planned bytes: a file that grows
     while it is read is read up to there. `grown` tells that this path was imported before: only then can a
     record be stored under an alias. `unit` names one session or run of a file that holds several units;
-    `stat` is (inode, mtime in ns) and `file_sha256` the whole file's digest when the plan was made.
+    `stat` is (inode, mtime in ns) and `file_sha256` the whole file's digest when the plan was made. Where the
+    file is gzipped, `packed` is its size (else 0), `size` what it unpacks to; the digests are the file's.
     """
 
     path: Path
@@ -54,29 +56,54 @@ class Input:
     unit: str = ""
     stat: tuple[int, int] = (0, 0)
     file_sha256: str = ""
+    packed: int = 0
+
+    @property
+    def file_size(self) -> int:
+        """The size of the planned bytes as they lie."""
+        return self.packed or self.size
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its suffix, and without that of its packing."""
+        return file_text(Path(self.path.stem).stem if self.packed else self.path.stem)
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Open the file for reading its planned bytes, unpacked."""
+        with reading(self.path) as stream:
+            yield self.unpacked(stream)
+
+    def unpacked(self, stream: BinaryIO) -> BinaryIO:
+        """Return a stream of what the open file holds: itself, unless it is gzipped."""
+        return gzip_in.Unpacked(stream, self.packed, self.name) if self.packed else stream
 
     @property
     def receipt_session(self) -> str:
         """The session id a receipt is filed under: the override, else the unit, else the stem (§1)."""
-        return file_text(self.override or self.unit or self.path.stem)
+        return file_text(self.override or self.unit or self.stem)
 
     @property
     def default_session(self) -> str:
         """The session of rows that name none: the override, else the stem, or a generic stem's folder."""
         if self.override:
             return file_text(self.override)
-        if self.path.stem in _GENERIC_STEMS:
-            return file_text(self.path.absolute().parent.name or self.path.stem)
-        return file_text(self.path.stem)
+        if self.stem in _GENERIC_STEMS:
+            return file_text(self.path.absolute().parent.name or self.stem)
+        return self.stem
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A look at a file for detection: its first and last bytes, JSON objects on its first lines, tables."""
+    """A look at a file for detection: its first and last bytes, JSON objects on its first lines, tables.
+
+    Of a gzipped file `head` is unpacked, and `tail` empty.
+    """
 
     head: bytes
     tail: bytes
     path: Path | None = None
+    packed: bool = False
 
     def tables(self) -> dict[str, frozenset[str]]:
         """Return {table: columns} of a SQLite file, {} of any other; raise as `sqlite_in.snapshot`."""
@@ -144,6 +171,8 @@ class Source(ABC):
     """Formats that may hold the same units share a family: each supersedes what another gave of a unit."""
     embedded = False
     """Its records stand in other programs' files: a format that knows the whole file goes before it."""
+    unpacks: bool = False
+    """Its files may be gzipped: it reads them through `Input.open`, from the start to the end."""
     gives_not: tuple[str, ...] = ()
     """What the format cannot give, in short phrases."""
     no_transcript = ""
@@ -188,18 +217,18 @@ class FileSource(Source):
 
     def units(self, given: Input) -> Iterable[Unit]:
         """Return the one unit of the file."""
-        with reading(given.path) as stream:
+        with given.open() as stream:
             total = self.count(stream, given.size)
             stream.seek(0)
             return [Unit("", given.sha256, total, self.first_time(given, stream))]
 
     def items(self, given: Input) -> Iterator[Item]:
         """Yield the records, then refuse a file whose planned bytes changed; one that only grew is fine."""
-        with reading(given.path) as stream:
-            yield from self.read(given, stream)
-            stat = os.fstat(stream.fileno())
+        with reading(given.path) as file:
+            yield from self.read(given, given.unpacked(file))
+            stat = os.fstat(file.fileno())
             if (stat.st_ino, stat.st_mtime_ns) != given.stat and (
-                sha256_part(stream, 0, given.size) != (given.file_sha256 or given.sha256)
+                sha256_part(file, 0, given.file_size) != (given.file_sha256 or given.sha256)
             ):
                 raise DataError("TE207", place=given.name)
 
@@ -236,7 +265,7 @@ def claim(folder: Path) -> Source | None:
 
 def detect(probe: Probe) -> Source:
     """Return the one format a file's content matches; raise `DataError` TE205 (none), TE206 (several)."""
-    known = all_sources().values()
+    known = [source for source in all_sources().values() if source.unpacks or not probe.packed]
     # A format embedded in others' files may have to look at all of a file: only where no other knows it.
     matches = [source for source in known if not source.embedded and source.detect(probe)]
     matches = matches or [source for source in known if source.embedded and source.detect(probe)]

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Protocol
 
+from geode_traj.codec.gzip_in import Unpacked
 from geode_traj.codec.jsonl import Line, lines
 from geode_traj.codec.reading import Tolerated, tolerant
 from geode_traj.model.event import Damaged, Item, Loss, Skipped
@@ -31,6 +32,11 @@ class JsonLines(FileSource):
 
     rows_are: tuple[type, ...] = (dict,)
     """What a line's JSON may be; anything else is damaged."""
+
+    @property
+    def unpacks(self) -> bool:  # type: ignore[override]
+        """Its files may be gzipped, unless it goes back to what was rewritten in them."""
+        return not self.mutable
 
     @abstractmethod
     def reader(self, given: Input) -> RowReader:
@@ -73,6 +79,8 @@ class JsonLines(FileSource):
                     yield from _unread(reader, line, data, error, self.rows_are)
                 else:
                     yield from _read(reader, line, data, read, self.rows_are)
+        if isinstance(stream, Unpacked) and (problem := stream.problem()):
+            yield Loss(problem)
         yield from reader.end()
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from geode_traj.codec.files import reading
 from geode_traj.sources.base import HEAD_BYTES, Input, Probe, Unit
 from geode_traj.sources.claude_code.rows import Reader
 from geode_traj.sources.claude_code.survey import survey
@@ -52,7 +51,7 @@ class ClaudeCode(JsonLines):
 
     def reader(self, given: Input) -> Reader:
         """Return a reader of one file's rows, which has looked at the whole file once."""
-        with reading(given.path) as stream:
+        with given.open() as stream:
             return Reader(given, survey(stream, given.size, given.default_session))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, BinaryIO, Final
 
-from geode_traj.codec.files import CHUNK, reading
+from geode_traj.codec.files import CHUNK
 from geode_traj.codec.jsonl import lines
 from geode_traj.codec.reading import tolerant
 from geode_traj.sources.base import Input
@@ -18,7 +18,7 @@ def abandoned(given: Input) -> list[tuple[int, int]]:
 
     The file is read once more, and only if it holds a rollback: its events stand after what they undo.
     """
-    with reading(given.path) as stream:
+    with given.open() as stream:
         if not _holds(stream, given.size, _ROLLBACK):
             return []
         stream.seek(0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from geode_traj.codec.files import reading
 from geode_traj.sources.base import Input, Probe
 from geode_traj.sources.lines import JsonLines
 from geode_traj.sources.pi.known import look
@@ -40,7 +39,7 @@ class Pi(JsonLines):
 
     def reader(self, given: Input) -> Reader:
         """Return a reader of one file's entries, which has looked at the whole tree once."""
-        with reading(given.path) as stream:
+        with given.open() as stream:
             return Reader(given, survey(stream, given.size))
 
 

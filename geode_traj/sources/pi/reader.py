@@ -12,7 +12,7 @@ from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated
 from geode_traj.contract.ids import foreign_event_id
 from geode_traj.model.event import Event, Item, Link, Loss
-from geode_traj.sources.base import Input, file_text
+from geode_traj.sources.base import Input
 from geode_traj.sources.chat.calls import Calls
 from geode_traj.sources.chat.record import Record, text_of, without
 from geode_traj.sources.pi import messages, usage
@@ -33,7 +33,7 @@ class Reader:
         self._given = given
         self._tree = tree
         self._session = given.default_session
-        if not given.override and self._session == file_text(given.path.stem):
+        if not given.override and self._session == given.stem:
             self._session = session_of(self._session)
         self._named = False
         self._calls = Calls()
