@@ -18,7 +18,7 @@ from geode_traj.errors import CODES, DataError
 from geode_traj.export.trajectory import Export
 from geode_traj.jobs import verify_records
 from geode_traj.jobs.found import UNKNOWN, Found, Watch
-from geode_traj.migrate import apply
+from geode_traj.migrate.apply import run
 from geode_traj.migrate.plan import Planned
 from geode_traj.model.finding import Place
 from geode_traj.model.receipt import MigrateReceipt
@@ -39,7 +39,7 @@ def verify_planned(planned: list[Planned], path: Path, watch: Watch | None) -> I
     found = Found(str(path))
     for one in planned:
         found.sha256 = one.given.file_sha256 or one.given.sha256
-        found.size = one.given.size
+        found.size = one.given.file_size
         if one.action in ("fail", "skip"):
             yield _not_read(found, one.given.name, one.code, one.reason)
     if todo:
@@ -58,8 +58,7 @@ def _not_read(found: Found, name: str, code: str | None, reason: str | None) -> 
 def _imported(todo: list[Planned], found: Found, watch: Watch | None) -> Iterator[Verified]:
     source = todo[0].reader
     with opening.open_scratch() as connection:
-        with opening.transaction(connection):
-            receipts = apply._group(connection, todo, (), lambda _: None, 1)
+        receipts = run(connection, todo)
         sessions: dict[str, bool] = {}
         for receipt in receipts:
             if receipt.status == "failed":

@@ -6,7 +6,6 @@ nothing reads is unreadable.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,8 +20,6 @@ from geode_traj.jobs.verify_store import is_store, verify_store
 from geode_traj.migrate.plan import plan
 from geode_traj.sources.base import HEAD_BYTES, TAIL_BYTES, Probe, claim
 from geode_traj.verify import Verified
-
-_NOWHERE = Path(os.devnull, "store")
 
 
 def is_transcript(folder: Path) -> bool:
@@ -39,7 +36,7 @@ def by_content(path: Path, watch: Watch | None, trajectory: Callable[[Path], Ver
     Raises `TrajError` where the path as a whole cannot be read.
     """
     if is_folder(path):
-        yield from verify_planned(list(plan([path], _NOWHERE).sources), path, watch)
+        yield from verify_planned(list(plan([path], None).sources), path, watch)
         return
     probe = _probe(path)
     kind = None if probe.head.startswith(sqlite_in.MAGIC) else kind_of(probe)
@@ -50,7 +47,7 @@ def by_content(path: Path, watch: Watch | None, trajectory: Callable[[Path], Ver
     elif is_manifest(probe):
         yield verify_manifest(path)
     else:
-        planned = list(plan([path], _NOWHERE).sources)
+        planned = list(plan([path], None).sources)
         if any(one.code == "TE205" for one in planned):
             yield trajectory(path) if _meant(probe) else unknown(path, *sha256_file(path))
         else:

@@ -75,6 +75,12 @@ def apply(
     yield from (planned.receipt() for planned in rest)
 
 
+def run(connection: sqlite3.Connection, todo: list[Planned]) -> list[MigrateReceipt]:
+    """Run some sources of a plan against an open store, all in one commit, and return their receipts."""
+    with opening.transaction(connection):
+        return _group(connection, todo, (), lambda _: None, 1)
+
+
 def _group(
     connection: sqlite3.Connection,
     group: list[Planned],

@@ -87,16 +87,21 @@ class Plan:
 
 
 def plan(
-    paths: Iterable[Path], store: Path, *, format_name: str | None = None, session_id: str | None = None
+    paths: Iterable[Path],
+    store: Path | None,
+    *,
+    format_name: str | None = None,
+    session_id: str | None = None,
 ) -> Plan:
     """Plan the import of files and folders into the store at `store`, which need not exist.
 
+    Without one (None) nothing is known already.
     Raises `WorldError` TE105 for an unknown format; what concerns one path alone, a missing one too, becomes
     its planned failure.
     """
     chosen = by_name(format_name) if format_name else None
     with ExitStack() as stack:
-        connection = stack.enter_context(opening.open_reader(store)) if store.exists() else None
+        connection = stack.enter_context(opening.open_reader(store)) if store and store.exists() else None
         planned: list[Planned] = []
         seen: dict[str, str] = {}
         for path, named, source in _walk(paths):
