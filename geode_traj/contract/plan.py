@@ -72,15 +72,26 @@ def is_plan(value: object) -> bool:
     return _are_steps(value)
 
 
-def read(value: object, *, named: bool = False) -> Plan:
+def read(value: object, *, named: bool = False, place: str = "") -> Plan:
     """Return a plan from its JSON value; raise `DataError` TE208 where it is none, without quoting it."""
+    try:
+        return _read(value, named)
+    except _Refused as error:
+        raise DataError("TE208", name=SCHEMA_ID, why=str(error), place=place) from None
+
+
+class _Refused(Exception):
+    """Why a value is no plan."""
+
+
+def _read(value: object, named: bool) -> Plan:
     steps: Any = value.get("steps") if isinstance(value, dict) and "operations" not in value else value
     if _are_steps(steps):
         return _checked([_of_step(step) for step in steps], None, named)
     if isinstance(value, dict):
         value = {"schema_id": SCHEMA_ID, **value}
     for pointer, message in schema.problems(SCHEMA_ID, value, limit=1):
-        raise DataError("TE208", name=SCHEMA_ID, why=f"{message} at {_place(pointer)}")
+        raise _Refused(f"{message} at {_place(pointer)}")
     plan: Any = value
     return _checked(plan["operations"], frozenset({INPUT, *plan.get("inputs", ())}), named)
 
@@ -113,11 +124,10 @@ def _checked(rows: list[dict[str, Any]], inputs: frozenset[str] | None, named: b
     for number, row in enumerate(rows, start=1):
         kind = row.get("kind", OPERATION)
         if (kind, row["name"]) in operations:
-            raise DataError("TE208", name=SCHEMA_ID, why=f"operation {number} is declared twice")
+            raise _Refused(f"operation {number} is declared twice")
         wanted = dict.fromkeys(row.get("needs", ()))
         if inputs is not None and any(need not in names and need not in inputs for need in wanted):
-            why = f"operation {number} needs what is neither an operation nor an input"
-            raise DataError("TE208", name=SCHEMA_ID, why=why)
+            raise _Refused(f"operation {number} needs what is neither an operation nor an input")
         operations[kind, row["name"]] = Operation(
             row["name"],
             number,
@@ -136,7 +146,7 @@ def _checked(rows: list[dict[str, Any]], inputs: frozenset[str] | None, named: b
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         number = operations[error.args[1][0]].number
-        raise DataError("TE208", name=SCHEMA_ID, why=f"operation {number} waits for itself") from None
+        raise _Refused(f"operation {number} waits for itself") from None
     return plan
 
 

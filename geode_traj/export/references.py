@@ -12,6 +12,7 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import read_bounded, sha256_bytes, sha256_file
 from geode_traj.codec.reading import loads
 from geode_traj.codec.schema import is_valid
+from geode_traj.contract import plan
 from geode_traj.contract.kinds import TRAJECTORY
 from geode_traj.errors import DataError, WorldError
 from geode_traj.store.schema import has_table
@@ -21,6 +22,7 @@ _HOOK_COLUMNS: Final = (
 )  # fmt: skip
 EVIDENCE_KINDS: Final = frozenset({"verification.evidence", "verification.pending"})
 MAX_SNAPSHOT: Final = 64 << 20
+MAX_PLAN: Final = 4 << 20
 
 
 @dataclass(slots=True)
@@ -36,8 +38,9 @@ class References:
 def companion(kind: str, path: Path, into: References) -> None:
     """Add a companion file by its kind; raise `WorldError` TE105 for an unknown kind, TE201 if unreadable.
 
-    Kinds: sil_eval, native_receipt, crucible, runtime_profile, attempt_manifest. A crucible snapshot counts
-    only with a frozen contract id that passed its identity preflight (`DataError` TE314).
+    Kinds: sil_eval, native_receipt, crucible, runtime_profile, attempt_manifest, plan. A crucible snapshot
+    counts only with a frozen contract id that passed its identity preflight (`DataError` TE314); what is
+    called a plan must be one (TE208).
     """
     digest, _ = sha256_file(path)
     if kind == "sil_eval":
@@ -67,6 +70,8 @@ def companion(kind: str, path: Path, into: References) -> None:
     elif kind in ("runtime_profile", "attempt_manifest"):
         into.artifacts.append({"path": path.name, "sha256": digest})
         into.source[f"{kind}_sha256"] = digest
+    elif kind == "plan":
+        _plan(path, digest, into)
     else:
         raise WorldError("TE105", name=kind)
 
@@ -85,6 +90,14 @@ def _crucible(path: Path, digest: str) -> dict[str, Any]:
         "arm": snapshot.get("arm"),
         "raw_artifact_sha256": digest,
     }
+
+
+def _plan(path: Path, digest: str, into: References) -> None:
+    """Add a declared plan: its digest, and itself, so that the file alone can be reconciled with it."""
+    value = loads(read_bounded(path, MAX_PLAN), place=str(path))
+    plan.read(value, place=str(path))
+    into.artifacts.append({"path": path.name, "sha256": digest, "schema_id": plan.SCHEMA_ID})
+    into.source["plan"] = value
 
 
 def artifact(reference: str, path: Path, into: References) -> None:

@@ -39,6 +39,7 @@ GEODE: Final = "geode"
 @click.option("--artifact", multiple=True, metavar="REF=PATH", help="State a file's digest under a name.")
 @click.option("--evidence", multiple=True, metavar="KIND=PATH",
               help="sil_eval, native_receipt, crucible, runtime_profile or attempt_manifest.")  # fmt: skip
+@click.option("--plan", type=PATH, help="State the declared plan that runs are reconciled with.")
 @click.option("--require-native-ids", is_flag=True, help="Refuse where ids would have to be derived.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 def command(
@@ -52,6 +53,7 @@ def command(
     sil_eval: tuple[Path, ...],
     artifact: tuple[str, ...],
     evidence: tuple[str, ...],
+    plan: Path | None,
     require_native_ids: bool,
     force: bool,
 ) -> int:
@@ -74,10 +76,10 @@ def command(
         raise WorldError("TE101", what="--id", why="each file has its session's own id")
     if require_native_ids and str(out) == "-":
         raise WorldError("TE101", what="--require-native-ids", why="it needs a file to check")
-    options = _Options(content, _companions(sil_eval, evidence, artifact), force, require_native_ids)
+    options = _Options(content, _companions(sil_eval, evidence, artifact, plan), force, require_native_ids)
     if form != GEODE:
         _refuse_for(form, {"--id": trajectory_id, "--content": content != "full", "--sil-eval": sil_eval,
-                           "--evidence": evidence, "--artifact": artifact})  # fmt: skip
+                           "--evidence": evidence, "--artifact": artifact, "--plan": plan})  # fmt: skip
     with opening.open_reader(store) as connection:
         ids = [s.session_id for s in events.summaries(connection)] if every else list(sessions)
         if not ids:
@@ -170,13 +172,15 @@ def _refuse_for(form: str, given: dict[str, object]) -> None:
 
 
 def _companions(
-    sil_eval: tuple[Path, ...], evidence: tuple[str, ...], artifact: tuple[str, ...]
+    sil_eval: tuple[Path, ...], evidence: tuple[str, ...], artifact: tuple[str, ...], plan: Path | None
 ) -> references.References:
     given = references.References()
     for path in sil_eval:
         references.companion("sil_eval", path, given)
     for kind, path in pairs(evidence, "--evidence"):
         references.companion(kind, path, given)
+    if plan is not None:
+        references.companion("plan", plan, given)
     for name, path in pairs(artifact, "--artifact"):
         references.artifact(name, path, given)
     return given
