@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from geode_traj.codec.gzip_in import MAGIC, Unpacked
 from geode_traj.sources.base import HEAD_BYTES, TAIL_BYTES, Probe, all_sources, detect
 from tests.support import cases
 
@@ -14,9 +16,15 @@ CASES = sorted(path.parent for path in FIXTURES.glob("*/*/expect.json"))
 READ = ("imported", "extended", "superseded", "unchanged")
 
 
-def probe(path: Path) -> Probe:
+def matching(path: Path) -> list[str]:
+    """Return the formats that match a file by themselves, those embedded in others where none does."""
     data = path.read_bytes()
-    return Probe(data[:HEAD_BYTES], data[-TAIL_BYTES:], path)
+    if packed := data.startswith(MAGIC):
+        data = Unpacked(io.BytesIO(data), len(data), "").read()
+    probe = Probe(data[:HEAD_BYTES], b"" if packed else data[-TAIL_BYTES:], path, packed)
+    known = [source for source in all_sources().values() if source.unpacks or not packed]
+    matches = [source for source in known if source.detect(probe)]
+    return [one.name for one in matches if not one.embedded] or [one.name for one in matches]
 
 
 def found(given: Path) -> Iterator[tuple[Path, list[str]]]:
@@ -29,8 +37,7 @@ def found(given: Path) -> Iterator[tuple[Path, list[str]]]:
             continue
         for name in names:
             path = Path(folder, name)
-            matches = [source for source in all_sources().values() if source.detect(probe(path))]
-            yield path, [one.name for one in matches if not one.embedded] or [one.name for one in matches]
+            yield path, matching(path)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: f"{path.parent.name}-{path.name}")

@@ -324,6 +324,7 @@ BIG = [{"x": "y" * 300_000}]
         ("hermes-gateway", {"role": "session_meta", "tools": BIG}),
         ("hermes-trajectory", {"conversations": [{"from": "human", "value": BIG}], "completed": True}),
         ("hermes-trajectory", {"prompt_index": 3, "conversations": [{"from": "gpt", "value": BIG}]}),
+        ("hermes-exploration", {"schema_version": 1, "tree_id": "a", "policy_version": "b", "events": BIG}),
         ("hermes-export", {"id": "a", "source": "cli", "started_at": 1, "end_reason": None, "messages": BIG}),
         ("hermes-session-log", {"session_start": 1, "last_updated": 1, "message_count": 1, "messages": BIG}),
         ("hermes-request-dump", {"reason": "r", "request": {"headers": {}, "body": BIG}}),
