@@ -8,7 +8,7 @@ from typing import Any, Literal
 from geode_traj.model.finding import Finding
 
 Verdict = Literal["valid", "incomplete", "invalid", "unreadable"]
-RULESET = "1"
+RULESET = "2"
 
 
 @dataclass(frozen=True, slots=True)
