@@ -40,4 +40,4 @@ def _group(group: list[Finding], entry: Entry) -> Iterator[str]:
     elif places := [text for text in (in_words(found.place, entry.path) for found in group) if text]:
         yield f"          at {'; '.join(places[:MAX_PLACES])}{more}"
     if first.hint:
-        yield f"          hint: {first.hint}"
+        yield f"          hint: {neutralise(first.hint)}"
