@@ -142,7 +142,8 @@ class Export:
             try:
                 body = whole if restored else payload
                 exported, encoded, suspect = self._written(row, body, derived, ordinal, restored)
-            except (ValueError, OverflowError):  # what JSON cannot say, stored by a writer that did not mind
+            # What JSON or a calendar cannot say, stored by a writer that did not mind.
+            except (ValueError, OverflowError, OSError):
                 exported, encoded, suspect = self._written(*self._storable(row), derived, ordinal)
             self._count(row, exported, issue=suspect and has_issue(exported["payload"]))
             yield exported, encoded

@@ -248,6 +248,7 @@ def test_bytes_that_are_no_text_hide_nothing(column: str, blob: bool, installati
     ("column", "value"),
     [
         ("occurred_at", 1e300),
+        ("occurred_at", 2.0**62),
         ("occurred_at", 1_750_000_000_000.0),
         ("occurred_at", -1e12),
         ("occurred_at", "yesterday"),
