@@ -27,7 +27,7 @@ def user(record: Record, calls: Calls, data: dict[str, Any]) -> None:
         _attached(record, payload, listed)
     elif listed is not None and listed != []:
         rest["attachments"] = listed
-    _keep(record, rest)
+    keep(record, rest)
     source = data.get("source")
     if isinstance(source, str) and source.startswith(_INJECTED):
         record.kept("injected_context", payload)
@@ -65,7 +65,7 @@ def assistant(record: Record, calls: Calls, data: dict[str, Any], thought: str) 
     if requests is not None and not isinstance(requests, list):
         rest["toolRequests"] = requests
     response = text_of(data, "messageId", {})
-    _keep(record, rest)
+    keep(record, rest)
     made: list[Event] = []
     if content or reasoning["status"] != "unavailable" or not listed:
         words = {"content": content, "reasoning": reasoning}
@@ -147,7 +147,7 @@ def completed(record: Record, calls: Calls, data: dict[str, Any]) -> None:
             _told(payload, attachments, key, attachments.lifted(data[key]), text)
     elsewhere = attachments.put(payload)
     model = text_of(data, "model", rest)
-    _keep(record, rest)
+    keep(record, rest)
     status = _STATUS[success] if success is not None else ""
     record.event("tool.completed", payload, call_id=call_id, status=status, model=model)
     if called is None:
@@ -167,6 +167,7 @@ def _told(payload: dict[str, Any], attachments: Attachments, key: str, told: Any
         payload["details" if key == "result" else "error_details"] = beside
 
 
-def _keep(record: Record, rest: dict[str, Any]) -> None:
+def keep(record: Record, rest: dict[str, Any]) -> None:
+    """Keep what of a row's data found no place, if anything."""
     if rest:
         record.rest["data"] = rest

@@ -113,16 +113,17 @@ class Reader:
         parent = word(data, "detachedFromSpawningParentSessionId")
         if parent and parent != self._session:
             self._links[Link(self._session, "parent", parent)] = None
-        record.rest["data"] = without(data, "selectedModel", "copilotVersion")
+        rest = without(data, "selectedModel", "copilotVersion")
         resumed = record.name == "session.resume"
         payload |= {"resumed": True} if resumed else {}
-        model = text_of(data, "selectedModel", record.rest["data"])
+        model = text_of(data, "selectedModel", rest)
+        messages.keep(record, rest)
         record.event("session.started", payload, status="resumed" if resumed else "active", model=model)
 
     def _shutdown(self, record: Record, data: dict[str, Any]) -> None:
         """Record what the session used, then its end."""
         used, disagree = self._told.ended(data.get("modelMetrics"))
-        record.rest["data"] = without(data, "shutdownType", "errorReason", "codeChanges")
+        messages.keep(record, without(data, "shutdownType", "errorReason", "codeChanges"))
         for model, payload in used:
             record.event("usage.recorded", payload, model=model)
         if disagree:
@@ -194,7 +195,7 @@ class Reader:
         messages.completed(record, self._of(record), data)
 
     def _usage(self, record: Record, data: dict[str, Any]) -> None:
-        record.rest["data"] = data
+        messages.keep(record, data)
         model = text_of(data, "model", {})
         record.event("usage.recorded", self._told.call(record.session_id, data), model=model)
 
@@ -211,25 +212,25 @@ class Reader:
             self._links.pop(Link(child_session(self._session, agent), "parent", self._session), None)
             self._links[Link(child_session(self._session, agent), "parent", record.session_id)] = None
         payload, rest = words(data, self._session, agent)
-        if rest:
-            record.rest["data"] = rest
+        model = text_of(data, "model", rest)
+        messages.keep(record, rest)
         kind = "subagent.started" if record.name == "subagent.started" else "subagent.stopped"
         status = STATUS.get(record.name, "started")
-        record.event(kind, payload, call_id=call_id, status=status, model=text_of(data, "model", record.rest))
+        record.event(kind, payload, call_id=call_id, status=status, model=model)
 
     def _error(self, record: Record, data: dict[str, Any]) -> None:
-        record.rest["data"] = without(data, "errorType", "message")
+        messages.keep(record, without(data, "errorType", "message"))
         payload = {"error_type": data.get("errorType"), "message": data.get("message")}
         record.event("error.recorded", payload, status="error")
 
     def _abort(self, record: Record, data: dict[str, Any]) -> None:
-        record.rest["data"] = without(data, "reason")
+        messages.keep(record, without(data, "reason"))
         record.event("turn.completed", {"termination_reason": data.get("reason")}, status="interrupted")
 
     def _instructions(self, record: Record, data: dict[str, Any]) -> None:
-        record.rest["data"] = without(data, "content", "role")
-        role = text_of(data, "role", record.rest["data"])
-        content = text_of(data, "content", record.rest["data"])
+        rest = without(data, "content", "role")
+        role, content = text_of(data, "role", rest), text_of(data, "content", rest)
+        messages.keep(record, rest)
         record.kept("instructions", {"content": content}, role=role or "system")
 
     def _compacted(self, record: Record, data: dict[str, Any]) -> None:
