@@ -177,6 +177,11 @@ class Conduct:
             self._drifts = [(one, self.observed.drift(one.plan, one.sessions)) for one in declared]
         return self._drifts
 
+    def calls(self) -> dict[str, Any] | None:
+        """Return the `accounting` block of a verify report, None where no call was recorded."""
+        told = self.accounting
+        return told.to_json() if told.all.calls or told.attempts.started else None
+
     def reconciliation(self, head: dict[str, Any]) -> dict[str, Any] | None:
         """Return the `reconciliation` block of a verify report, None where nothing was declared."""
         drifts = [drift for _, drift in self.drifts(head)]

@@ -8,7 +8,8 @@ Rules, in order:
    counts, so the file is invalid. A dated trajectory is judged as it stands after normalisation.
 3. Each well-formed event is counted, then seen by the event checks that it concerns.
 4. After the last event the head is checked by schema, then by every file check.
-5. An error finding makes the file invalid; else an incomplete scope makes it incomplete.
+5. An error finding makes the file invalid, unless it speaks of the run (`OF_THE_RUN`): a file may tell a bad
+   run truly. Else an incomplete scope makes it incomplete.
 
 At most `PER_CODE` findings of one code are kept; a note says how many more there were.
 """
@@ -29,51 +30,64 @@ from geode_traj.codec.files import reading, sha256_bytes, sha256_file
 from geode_traj.codec.framed import MAX_WHOLE, Document, EventText
 from geode_traj.contract import dated
 from geode_traj.contract.kinds import TRAJECTORY
+from geode_traj.contract.plan import Plan
 from geode_traj.errors import DataError, TrajError
 from geode_traj.model.finding import Finding, Place
+from geode_traj.verify.conduct import Conduct
 from geode_traj.verify.facts import Facts, view
 from geode_traj.verify.layout import Layout
 from geode_traj.verify.registry import Check, EventCheck, Hit, all_checks
-from geode_traj.verify.result import Verdict, Verified
+from geode_traj.verify.result import OF_THE_RUN, Verdict, Verified
 from geode_traj.verify.salvage import CODES, Flaw, salvage
 
 PER_CODE: Final = 100
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def verify_path(path: Path, *, name: str | None = None, given: Mapping[str, str] = _NONE) -> Verified:
+def verify_path(
+    path: Path, *, name: str | None = None, given: Mapping[str, str] = _NONE, plan: Plan | None = None
+) -> Verified:
     """Verify a file; `name` is what reports call it. Never raises for bad data, only for a bad disk.
 
     `given` are SHA-256 digests (hex) of bytes that the caller holds, by the path or reference that the
-    trajectory names them by: what it claims of them is compared.
+    trajectory names them by: what it claims of them is compared. `plan` stands above all that the file
+    declares: what ran is reconciled with it.
     """
     shown = name if name is not None else str(path)
     try:
         sha256, size = sha256_file(path)
         with reading(path) as stream:
-            return verify_stream(stream, name=shown, sha256=sha256, size=size, given=given)
+            return verify_stream(stream, name=shown, sha256=sha256, size=size, given=given, plan=plan)
     except TrajError as error:
         return unreadable(shown, error)
 
 
-def verify_bytes(data: bytes, *, name: str = "-", given: Mapping[str, str] = _NONE) -> Verified:
+def verify_bytes(
+    data: bytes, *, name: str = "-", given: Mapping[str, str] = _NONE, plan: Plan | None = None
+) -> Verified:
     """Verify a trajectory held in memory."""
     digest = sha256_bytes(data)
-    return verify_stream(io.BytesIO(data), name=name, sha256=digest, size=len(data), given=given)
+    return verify_stream(io.BytesIO(data), name=name, sha256=digest, size=len(data), given=given, plan=plan)
 
 
 def verify_stream(
-    stream: BinaryIO, *, name: str, sha256: str, size: int, given: Mapping[str, str] = _NONE
+    stream: BinaryIO,
+    *,
+    name: str,
+    sha256: str,
+    size: int,
+    given: Mapping[str, str] = _NONE,
+    plan: Plan | None = None,
 ) -> Verified:
     """Verify the first `size` bytes of a seekable stream; `sha256` is reported as their digest."""
     layout = Layout()
     try:
         document, dated_id = dated.read(stream, place=name, size=size)
-        run = _Run(name, dated_id, given, None if dated_id else layout)
+        run = _Run(name, dated_id, given, plan, None if dated_id else layout)
         for text in document.events:
             run.event(text)
     except DataError as error:
-        return _salvaged(stream, error, name=name, sha256=sha256, size=size, given=given)
+        return _salvaged(stream, error, name=name, sha256=sha256, size=size, given=given, plan=plan)
     if document.framed:
         layout.finish(document.head, stream, size)
     return run.finish(document.head, sha256, size)
@@ -87,13 +101,14 @@ def verify_document(
     size: int = 0,
     dated_id: str = "",
     given: Mapping[str, str] = _NONE,
+    plan: Plan | None = None,
 ) -> Verified:
     """Verify events as they come from any iterator; the document's head must be complete after the last one.
 
     `dated_id` is the schema id of the publication that the document was normalised from (record contract §7).
     How the file is laid out is not judged. Raises whatever the iterator raises.
     """
-    run = _Run(name, dated_id, given, None)
+    run = _Run(name, dated_id, given, plan, None)
     for text in document.events:
         run.event(text)
     return run.finish(document.head, sha256, size)
@@ -108,7 +123,14 @@ def unreadable(name: str, error: TrajError, *, sha256: str = "", size: int = 0) 
 
 
 def _salvaged(
-    stream: BinaryIO, error: DataError, *, name: str, sha256: str, size: int, given: Mapping[str, str]
+    stream: BinaryIO,
+    error: DataError,
+    *,
+    name: str,
+    sha256: str,
+    size: int,
+    given: Mapping[str, str],
+    plan: Plan | None,
 ) -> Verified:
     """Judge what can still be read of a file that strict reading refused with `error`."""
     document = Document(True, iter(()))
@@ -119,7 +141,7 @@ def _salvaged(
         if dated.is_dated(document.head.get("schema_id")):
             dated_id = str(document.head["schema_id"])
             items = _normalised(items, document)
-    run = _Run(name, dated_id, given, None)
+    run = _Run(name, dated_id, given, plan, None)
     explained = False
     for item in items:
         if isinstance(item, Flaw):
@@ -165,11 +187,13 @@ def _concerns(check: Check, kind: str) -> bool:
 class _Run:
     """The state of one verification."""
 
-    def __init__(self, name: str, dated_id: str, given: Mapping[str, str], layout: Layout | None) -> None:
+    def __init__(
+        self, name: str, dated_id: str, given: Mapping[str, str], plan: Plan | None, layout: Layout | None
+    ) -> None:
         self._name = name
         self._dated_id = dated_id
         self._layout = layout
-        self._facts = Facts(given=given)
+        self._facts = Facts(given=given, conduct=Conduct(plan))
         self._counts: Counter[str] = Counter()
         self._findings: list[Finding] = []
         self._is_event = schema.validator(TRAJECTORY, "event")
@@ -236,7 +260,9 @@ class _Run:
         facts = self._facts
         computed = facts.completeness()
         verdict: Verdict = "valid" if computed.scope_complete else "incomplete"
-        if any(finding.severity == "error" for finding in self._findings):
+        if any(
+            found.severity == "error" and not found.code.startswith(OF_THE_RUN) for found in self._findings
+        ):
             verdict = "invalid"
         privacy = head.get("privacy")
         trajectory_id = head.get("trajectory_id")
@@ -261,6 +287,8 @@ class _Run:
                 (_text(item, "path"), _text(item, "sha256")) for item in _list(head, "artifact_digests")
             ),
             derived_ids=facts.derived_ids,
+            accounting=facts.conduct.calls(),
+            reconciliation=facts.conduct.reconciliation(head),
         )
 
     def _schema(self, value: Any, part: str | None, pointer: str, place: Place) -> None:

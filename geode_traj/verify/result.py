@@ -8,6 +8,8 @@ from typing import Any, Literal
 from geode_traj.model.finding import Finding
 
 Verdict = Literal["valid", "incomplete", "invalid", "unreadable"]
+OF_THE_RUN = "GT11"
+"""Findings of this family tell what a run did; the file that tells it may be as it should."""
 RULESET = "2"
 
 
@@ -17,7 +19,8 @@ class Verified:
 
     `verdict`: unreadable (no trajectory could be read), invalid (an error finding), incomplete (honest, but
     its scope is not complete), valid. Flags, reasons and `quality` are computed, not claimed; None or empty
-    where the file could not be read. `findings` are in file order.
+    where the file could not be read. `accounting` is None where no model call was recorded, `reconciliation`
+    where no plan was declared. `findings` are in file order.
     """
 
     name: str
@@ -38,9 +41,12 @@ class Verified:
     runtime_event_refs: int = 0
     artifact_digests: tuple[tuple[str, str], ...] = ()
     derived_ids: int = 0
+    accounting: dict[str, Any] | None = None
+    reconciliation: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return one result of the verify report (cli.md, machine shapes)."""
+        told = {"accounting": self.accounting, "reconciliation": self.reconciliation}
         return {
             "path": self.name,
             "sha256": self.sha256 or None,
@@ -50,4 +56,5 @@ class Verified:
             "replay_complete": self.replay_complete,
             "quality": self.quality,
             "findings": [finding.to_json() for finding in self.findings],
+            **{key: value for key, value in told.items() if value is not None},
         }
