@@ -21,7 +21,7 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import read_bounded, sha256_bytes, write_new
 from geode_traj.codec.reading import loads
 from geode_traj.codec.text import neutralise
-from geode_traj.errors import DataError, TrajError, WorldError
+from geode_traj.errors import TrajError, WorldError
 from geode_traj.model.finding import Finding
 from geode_traj.model.report import Entry, Report
 
@@ -76,11 +76,11 @@ class Baseline:
 
 
 def read(path: Path) -> Baseline:
-    """Read a baseline; raise `WorldError` TE101 for a file that is none, TE201 where it cannot be read."""
+    """Read a baseline; raise `WorldError` TE101 for a file that is none, or cannot be read."""
     try:
         data = read_bounded(path, _MAX)
         value: Any = loads(data, place=str(path))
-    except DataError as error:
+    except TrajError as error:
         raise WorldError("TE101", what=f"the baseline {path.name}", why=error.message) from None
     for pointer, message in schema.problems(SCHEMA_ID, value, limit=1):
         why = neutralise(f"{pointer} {message}".strip())

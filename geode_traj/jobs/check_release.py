@@ -12,7 +12,11 @@ from geode_traj.release.check.verdict import REPORT, CheckResult, check
 def report(folder: Path, keyring: Keyring | None, manifest_sha256: str | None) -> tuple[Report, int]:
     """Check the release at `folder` and return the report and the exit code."""
     result = check(folder, keyring=keyring, manifest_sha256=manifest_sha256)
-    entry = Entry(str(folder), _headline(result), result.findings, result.to_json(), is_folder=True)
+    # Whole, and yet nothing to rely on: no finding says so, since nothing in the release is wrong.
+    problem = result.verdict if result.exit_code and not result.errors else ""
+    entry = Entry(
+        str(folder), _headline(result), result.findings, result.to_json(), is_folder=True, problem=problem
+    )
     return Report(REPORT, {}, None, (entry,), {}), result.exit_code
 
 

@@ -15,8 +15,8 @@ class Entry:
     """One input: its name, a headline for people, its findings, and its row of the machine shape.
 
     `file`: the path it is in, where its name is longer (a session of a file). `is_folder`: the files of its
-    findings lie below it. `problem`: why not all of it could be looked at,
-    where no finding says so. `lines`: what stands on lines of it that findings name, for people.
+    findings lie below it. `problem`: why it does not count as good where no finding says so, as when a part
+    could not be looked at. `lines`: what stands on lines of it that findings name, for people.
     """
 
     name: str

@@ -25,7 +25,7 @@ def render(report: Report) -> Iterator[str]:
     pairs = [(found, entry) for entry in report.entries for found in entry.findings]
     for entry in report.entries:
         if entry.problem:
-            yield _command("error", entry.problem, file=entry.path, title="not looked at in whole")
+            yield _command("error", entry.problem, file=entry.path, title="geode-traj")
     for found, entry in sorted(pairs, key=lambda pair: rank(pair[0])):
         yield _finding(found, entry)
     total = ", ".join(f"{count} {name}" for name, count in report.summary.items())

@@ -32,7 +32,7 @@ def runner(tmp_path: Path) -> ci.Runner:
         ({"paths": "runs/geode-session-bad one.json\nruns/geode-session-good.json"}, 1, "1 invalid"),
         ({"paths": "runs", "select": "GT4", "format": "text"}, 0, "not selected: "),
         ({"paths": "runs", "require": "replay", "format": "junit"}, 1, "<testsuites tests="),
-        ({"paths": "runs", "baseline": "none.json"}, 3, "TE201"),
+        ({"paths": "runs", "baseline": "none.json"}, 2, "TE101"),
         ({"paths": "$(touch hacked)`touch hacked`"}, 3, "::error"),
         ({"paths": "--version"}, 3, "::error"),
         ({"paths": "temp"}, 5, "TE104"),

@@ -138,9 +138,7 @@ def test_what_could_not_be_looked_at_is_an_error_everywhere() -> None:
     report = report_of(problem="it holds NUL characters")
     run = run_of(report)
     assert run["invocations"][0]["executionSuccessful"] is False
-    assert rendered(report, "github").startswith(
-        "::error file=runs/a b.json,title=not looked at in whole::it"
-    )
+    assert rendered(report, "github").startswith("::error file=runs/a b.json,title=geode-traj::it")
     assert 'errors="1"' in rendered(report, "junit")
 
 

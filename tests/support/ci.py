@@ -2,7 +2,7 @@
 
     python -m tests.support.ci FOLDER     with the tools of FOLDER: pre-commit, check-jsonschema
 
-The action's shell steps run as a runner runs them (bash, the step's environment, files for paths and outputs);
+The action's shell steps run as a runner runs them (bash, its environment, files for paths and outputs);
 a step that uses another action is left out. The hooks run by pre-commit in a repository made for it.
 """
 
