@@ -20,9 +20,10 @@ from geode_traj.codec.framed import EventText
 from geode_traj.codec.reading import loads
 from geode_traj.contract import dated
 from geode_traj.contract.usage import FIELDS, Count, disagreement, number
-from geode_traj.errors import EXIT_INTEGRITY, DataError, TrajError, worst_exit
+from geode_traj.errors import DataError, TrajError
 from geode_traj.jobs.observations import Fault, Observations
 from geode_traj.model.finding import Finding, Place
+from geode_traj.model.report import Report
 from geode_traj.verify import Verified, verify_document
 from geode_traj.verify.engine import PER_CODE, unreadable
 from geode_traj.verify.registry import all_checks
@@ -44,12 +45,6 @@ class FrozenRun(Verified):
         told = Verified.to_json(self)
         return {**told, "run": self.run}
 
-    @property
-    def headline(self) -> str:
-        """One line for people."""
-        sessions, calls = self.run.get("sessions", 0), self.run.get("calls", 0)
-        return f"{self.verdict}, frozen run of {sessions} session(s), {calls} call(s)"
-
 
 @dataclass(slots=True)
 class _Session:
@@ -61,24 +56,29 @@ class _Session:
     calls: int = 0
 
 
-def verify_run(path: Path, trajectories: Iterable[Path] = ()) -> tuple[list[Verified], int]:
-    """Compare a frozen run with its artifacts and with further trajectories; return results and exit code.
+def verify_run(path: Path, trajectories: Iterable[Path] = ()) -> list[Verified]:
+    """Compare a frozen run with its artifacts and with further trajectories.
 
-    The first result is the run's own; then come the trajectories among its artifacts. The exit code is 10
-    where an artifact is missing or another than the frozen one; other codes follow from the results.
+    The first result is the run's own; then come the trajectories among its artifacts. Never raises for bad
+    data.
     """
     try:
         data = read_bounded(path, MAX_RUN)
         run = _run(data, path)
     except TrajError as error:
-        return [unreadable(str(path), error)], 0
+        return [unreadable(str(path), error)]
     made = _Comparison(path, run)
     made.artifacts()
     for other in trajectories:
         made.trajectory(other, str(other), asked=False)
     made.compare()
-    code = EXIT_INTEGRITY if made.counts.keys() & _BROKEN else 0
-    return [made.result(sha256_bytes(data), len(data)), *made.verified], worst_exit([code])
+    return [made.result(sha256_bytes(data), len(data)), *made.verified]
+
+
+def is_broken(report: Report) -> bool:
+    """Tell whether an artifact of a run is missing or another than the frozen one, and not known to be."""
+    found = (one for entry in report.entries for one in entry.findings)
+    return any(one.code in _BROKEN and not one.known for one in found)
 
 
 def _run(data: bytes, path: Path) -> dict[str, Any]:
@@ -260,7 +260,7 @@ class _Comparison:
         told = self._observed.accounting.to_json()
         return FrozenRun(
             self._name, sha256, size, SCHEMA_ID, "invalid" if self.counts else "valid",
-            (*self._findings, *more), accounting=told,
+            (*self._findings, *more), events=told["calls"], accounting=told,
             run={
                 "sessions": len(self._run["sessions"]),
                 "calls": self._observed.calls.total(),

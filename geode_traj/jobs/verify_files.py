@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from geode_traj import __version__
 from geode_traj.codec.files import is_folder, walk
+from geode_traj.contract.plan import Plan
 from geode_traj.errors import EXIT_FINDINGS, EXIT_PARTIAL, WorldError, worst_exit
 from geode_traj.jobs.baseline import is_unlisted
 from geode_traj.jobs.selection import Selection
@@ -29,20 +30,20 @@ def files(paths: Iterable[Path], suffix: str) -> Iterator[Path]:
         yield from (found for found in walk(path) if found == path or found.name.endswith(suffix))
 
 
-def verify_paths(paths: Iterable[Path]) -> Iterator[Verified]:
+def verify_paths(paths: Iterable[Path], plan: Plan | None = None) -> Iterator[Verified]:
     """Verify files by what they hold and, of folders, every `*.json`; what cannot be read is a result too.
 
-    A folder that is one transcript as a whole is verified as that.
+    A folder that is one transcript as a whole is verified as that. What ran is reconciled with `plan`.
     """
     for path in paths:
         if is_folder(path):
             from geode_traj.jobs.verify_others import is_transcript
 
             if is_transcript(path):
-                yield from verify_input(path)
+                yield from verify_input(path, plan=plan)
                 continue
         for found in files([path], ".json"):
-            yield from verify_input(found)
+            yield from verify_input(found, plan=plan)
 
 
 def report(

@@ -16,7 +16,7 @@ from geode_traj.codec.framed import Document, EventText
 from geode_traj.contract import atif
 from geode_traj.errors import CODES, DataError
 from geode_traj.export.trajectory import Export
-from geode_traj.jobs import verify_records
+from geode_traj.jobs import plans, verify_records
 from geode_traj.jobs.found import UNKNOWN, Found, Watch
 from geode_traj.migrate.apply import run
 from geode_traj.migrate.plan import Planned
@@ -79,7 +79,9 @@ def _imported(todo: list[Planned], found: Found, watch: Watch | None) -> Iterato
             _damage(connection, session_id, own)
             document = _placed(Export(connection, [session_id]).document(), source)
             document = watch(document) if watch else document
-            result = verify_document(document, name=found.file, sha256=found.sha256, size=found.size)
+            result = verify_document(
+                document, name=found.file, sha256=found.sha256, size=found.size, plan=plans.of(watch)
+            )
             name = found.file if len(judged) == 1 else f"{found.file}#{session_id}"
             yield _joined(result, own, name)
 

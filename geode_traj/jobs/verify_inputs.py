@@ -10,11 +10,13 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from geode_traj.codec.files import CHUNK, is_folder, reading
 from geode_traj.codec.framed import is_framed
+from geode_traj.contract.plan import Plan
 from geode_traj.errors import TrajError
 from geode_traj.model.finding import Finding, Place
 from geode_traj.verify import Verified, verify_path, verify_stream
@@ -31,13 +33,20 @@ _SECOND_OBJECT: Final = re.compile(rb"\}\s*\n\s*\{")
 
 
 def verify_input(
-    path: Path, watch: Watch | None = None, trajectory: Callable[[Path], Verified] = verify_path
+    path: Path,
+    watch: Watch | None = None,
+    trajectory: Callable[[Path], Verified] = verify_path,
+    plan: Plan | None = None,
 ) -> Iterator[Verified]:
     """Verify a file, or a folder that is one transcript as a whole; yield a result for each session of it.
 
     `trajectory` verifies what is one; `watch` sees the documents that sessions of other inputs are exported
-    as. Never raises for bad data.
+    as. What ran is reconciled with `plan`. Never raises for bad data.
     """
+    if plan is not None:
+        from geode_traj.jobs.plans import Beside
+
+        watch, trajectory = Beside(plan, watch), partial(verify_path, plan=plan)
     try:
         if not is_folder(path):
             with reading(path) as stream:
@@ -51,7 +60,7 @@ def verify_input(
         yield unreadable(str(path), error)
 
 
-def verify_incoming(incoming: BinaryIO, name: str = "-") -> Iterator[Verified]:
+def verify_incoming(incoming: BinaryIO, name: str = "-", plan: Plan | None = None) -> Iterator[Verified]:
     """Verify what comes in once; it is kept on disk beyond a few MB, since it is read twice."""
     import tempfile
 
@@ -64,7 +73,7 @@ def verify_incoming(incoming: BinaryIO, name: str = "-") -> Iterator[Verified]:
         stream = cast(BinaryIO, copy)
         if _is_trajectory(*_ends(stream)):
             stream.seek(0)
-            yield verify_stream(stream, name=name, sha256=digest.hexdigest(), size=size)
+            yield verify_stream(stream, name=name, sha256=digest.hexdigest(), size=size, plan=plan)
             return
         with tempfile.TemporaryDirectory(prefix="geode-traj-") as folder:  # its owner's alone
             file = Path(folder, "stdin")
@@ -72,7 +81,7 @@ def verify_incoming(incoming: BinaryIO, name: str = "-") -> Iterator[Verified]:
             with file.open("wb") as out:
                 while chunk := copy.read(CHUNK):
                     out.write(chunk)
-            for result in verify_input(file):
+            for result in verify_input(file, plan=plan):
                 yield _renamed(result, str(file), name)
 
 

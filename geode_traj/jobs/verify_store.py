@@ -16,6 +16,7 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import sha256_bytes, sha256_file
 from geode_traj.codec.framed import Document, EventText
 from geode_traj.export.trajectory import Export
+from geode_traj.jobs import plans
 from geode_traj.jobs.found import Found, Watch
 from geode_traj.jobs.verify_records import HOOK_EVENTS, Judge
 from geode_traj.model.finding import Place
@@ -49,7 +50,7 @@ def verify_store(path: Path, watch: Watch | None) -> Iterator[Verified]:
             own = Found(str(path), sha256, size)
             document = _hashed(Export(connection, [session_id]).document(), own)
             document = watch(document) if watch else document
-            result = verify_document(document, name=own.file, sha256=sha256, size=size)
+            result = verify_document(document, name=own.file, sha256=sha256, size=size, plan=plans.of(watch))
             verdict = "invalid" if own.verdict == "invalid" else result.verdict
             findings = (*own.findings, *result.findings)
             yield replace(result, name=f"{path}#{session_id}", verdict=verdict, findings=findings)

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from geode_traj.codec import schema
-from geode_traj.jobs.frozen_run import verify_run
+from geode_traj.jobs.frozen_run import is_broken, verify_run
+from geode_traj.jobs.verify_files import report
 
 START = "2026-09-01T10:00:00Z"
 
@@ -149,77 +150,79 @@ def unobserved(case):
 
 
 CASES = [
-    ([], set(), 0),
-    ([session(terminal="completed")], set(), 0),
-    ([stated(task_id=None)], set(), 0),
-    ([held(source={"run": "run-1", "task": "demo/1", "name": "demo-agent", "revision": "abc"})], set(), 0),
-    ([held(calls=3)], set(), 0),  # a trajectory may record attempts
-    ([held(calls=0)], set(), 0),  # or no calls at all
-    ([held(source={"run": "run-2"})], {"GT1201"}, 0),
-    ([held(source={"task": "demo/2"})], {"GT1202"}, 0),
-    ([held(source={"name": "other"})], {"GT1203"}, 0),
-    ([held(source={"harness": "other"})], {"GT1203"}, 0),
-    ([held(source={"revision": "abd"})], {"GT1203"}, 0),
-    ([held(session="s2")], {"GT1204", "GT1205"}, 0),
-    ([session(terminal=False)], {"GT1206"}, 0),
-    ([session(terminal="error")], {"GT1206"}, 0),
-    ([held(ended=""), session(terminal=False)], {"GT1209"}, 0),
-    ([held(ended="")], {"GT1206", "GT1209"}, 0),
-    ([disk("atif.json", "{ }")], {"GT1208"}, 10),
-    ([disk("replay.json", "{}")], {"GT1208"}, 10),
-    ([disk("replay.json", None)], {"GT1207"}, 10),
+    ([], set(), False),
+    ([session(terminal="completed")], set(), False),
+    ([stated(task_id=None)], set(), False),
+    ([held(source={"run": "run-1", "task": "demo/1", "name": "demo-agent", "revision": "abc"})],
+     set(), False),
+    ([held(calls=3)], set(), False),  # a trajectory may record attempts
+    ([held(calls=0)], set(), False),  # or no calls at all
+    ([held(source={"run": "run-2"})], {"GT1201"}, False),
+    ([held(source={"task": "demo/2"})], {"GT1202"}, False),
+    ([held(source={"name": "other"})], {"GT1203"}, False),
+    ([held(source={"harness": "other"})], {"GT1203"}, False),
+    ([held(source={"revision": "abd"})], {"GT1203"}, False),
+    ([held(session="s2")], {"GT1204", "GT1205"}, False),
+    ([session(terminal=False)], {"GT1206"}, False),
+    ([session(terminal="error")], {"GT1206"}, False),
+    ([held(ended=""), session(terminal=False)], {"GT1209"}, False),
+    ([held(ended="")], {"GT1206", "GT1209"}, False),
+    ([disk("atif.json", "{ }")], {"GT1208"}, True),
+    ([disk("replay.json", "{}")], {"GT1208"}, True),
+    ([disk("replay.json", None)], {"GT1207"}, True),
     ([stated(artifacts=[{"path": "../t.json", "sha256": "0" * 64, "kind": "atif"}])],
-     {"GT1204", "GT1207", "GT724", "GT725"}, 10),
-    ([session(calls=3)], {"GT725"}, 0),
-    ([session(attempts=2)], {"GT725"}, 0),
-    ([held(calls=4)], {"GT725"}, 0),
-    ([totals(input_tokens=29)], {"GT724"}, 0),
-    ([totals(input_tokens=None)], {"GT724"}, 0),
-    ([totals(reasoning_tokens=0)], {"GT724"}, 0),  # unreported is no zero
-    ([totals(calls=3)], {"GT724"}, 0),
-    ([totals(input_tokens={"total": 30, "observed_sum": 30, "seen": 3, "missing": 0})], set(), 0),
-    ([changed(3, input_tokens=None), totals(input_tokens={"total": None, "observed_sum": 20})], set(), 0),
-    ([changed(3, input_tokens=None), totals(input_tokens={"total": 20, "observed_sum": 20})], {"GT724"}, 0),
-    ([changed(3, input_tokens=None)], {"GT724"}, 0),
-    ([changed(1, cache_read_tokens=None)], {"GT721"}, 0),  # a reported zero is a value
-    ([lines(lambda rows: rows.append('{"session_id": "s'))], {"GT720"}, 0),
+     {"GT1204", "GT1207", "GT724", "GT725"}, True),
+    ([session(calls=3)], {"GT725"}, False),
+    ([session(attempts=2)], {"GT725"}, False),
+    ([held(calls=4)], {"GT725"}, False),
+    ([totals(input_tokens=29)], {"GT724"}, False),
+    ([totals(input_tokens=None)], {"GT724"}, False),
+    ([totals(reasoning_tokens=0)], {"GT724"}, False),  # unreported is no zero
+    ([totals(calls=3)], {"GT724"}, False),
+    ([totals(input_tokens={"total": 30, "observed_sum": 30, "seen": 3, "missing": 0})], set(), False),
+    ([changed(3, input_tokens=None), totals(input_tokens={"total": None, "observed_sum": 20})], set(), False),
+    ([changed(3, input_tokens=None), totals(input_tokens={"total": 20, "observed_sum": 20})],
+     {"GT724"}, False),
+    ([changed(3, input_tokens=None)], {"GT724"}, False),
+    ([changed(1, cache_read_tokens=None)], {"GT721"}, False),  # a reported zero is a value
+    ([lines(lambda rows: rows.append('{"session_id": "s'))], {"GT720"}, False),
     ([lines(lambda rows: rows.append('{"session_id":"s1","attempt_id":"a9","event":"paused"}'))],
-     {"GT720"}, 0),
-    ([lines(lambda rows: rows.append("")), lines(lambda rows: rows.append("  "))], set(), 0),
+     {"GT720"}, False),
+    ([lines(lambda rows: rows.append("")), lines(lambda rows: rows.append("  "))], set(), False),
     ([lines(lambda rows: rows.append("not json")), changed(1, cache_read_tokens=None)],
-     {"GT720", "GT721"}, 0),
-    ([lines(lambda rows: rows.append(json.dumps(attempt("a4", "started"))))], {"GT722"}, 0),
-    ([lines(lambda rows: rows.append(rows[-1]))], {"GT723"}, 0),
-    ([lines(lambda rows: rows.pop(0))], {"GT723"}, 0),
-    ([unobserved, totals(input_tokens=20, cost_usd=1)], set(), 0),
-    ([unobserved, totals(input_tokens=30, cost_usd=1)], {"GT724"}, 0),
+     {"GT720", "GT721"}, False),
+    ([lines(lambda rows: rows.append(json.dumps(attempt("a4", "started"))))], {"GT722"}, False),
+    ([lines(lambda rows: rows.append(rows[-1]))], {"GT723"}, False),
+    ([lines(lambda rows: rows.pop(0))], {"GT723"}, False),
+    ([unobserved, totals(input_tokens=20, cost_usd=1)], set(), False),
+    ([unobserved, totals(input_tokens=30, cost_usd=1)], {"GT724"}, False),
     ([unobserved, totals(input_tokens=20, cost_usd=1), stated(mandatory=["reasoning_tokens"])],
-     {"GT721"}, 0),
+     {"GT721"}, False),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("changes", "codes", "exit_code"), CASES)
-def test_each_fault_has_its_own_code(tmp_path, changes, codes, exit_code):
+@pytest.mark.parametrize(("changes", "codes", "broken"), CASES)
+def test_each_fault_has_its_own_code(tmp_path, changes, codes, broken):
     case = Case()
     for change in changes:
         change(case)
     path = case.write(tmp_path)
     before = {file: file.read_bytes() for file in tmp_path.iterdir()}
-    (result, *trajectories), code = verify_run(path)
+    result, *trajectories = verify_run(path)
     assert {found.code for found in result.findings} == codes
     assert (result.verdict == "valid") == (not codes)
-    assert code == exit_code
+    assert is_broken(report([result])[0]) == broken
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
     assert all(found.schema_id == "geode.trajectory@1" for found in trajectories)
 
 
 def test_the_result_fits_the_report_and_approves_nothing(tmp_path):
-    (result, *_), _ = verify_run(Case().write(tmp_path))
+    result, *_ = verify_run(Case().write(tmp_path))
     row = result.to_json()
     assert schema.problems("geode-traj.verify-report@1", row, part="result") == []
     assert row["run"]["approves_next_run"] is False and row["run"]["changes_reward"] is False
     assert row["accounting"]["attempts"]["finished"] == 3
-    assert result.headline == "valid, frozen run of 1 session(s), 2 call(s)"
+    assert result.events == 3
 
 
 def test_trajectories_may_be_given_beside(tmp_path):
@@ -227,9 +230,9 @@ def test_trajectories_may_be_given_beside(tmp_path):
     path = case.write(tmp_path)
     case.run["artifacts"] = [item for item in case.run["artifacts"] if item["kind"] != "trajectory"]
     path.write_text(json.dumps(case.run))
-    [result], _ = verify_run(path)
+    [result] = verify_run(path)
     assert {found.code for found in result.findings} == {"GT1204"}
-    [result], _ = verify_run(path, [tmp_path / "t.json", tmp_path / "t.json"])
+    [result] = verify_run(path, [tmp_path / "t.json", tmp_path / "t.json"])
     assert result.findings == ()
 
 
@@ -237,9 +240,9 @@ def test_trajectories_may_be_given_beside(tmp_path):
 def test_a_run_that_cannot_be_read(tmp_path, text):
     path = tmp_path / "run.json"
     path.write_text(text)
-    [result], code = verify_run(path)
-    assert (result.verdict, code) == ("unreadable", 0)
-    [result], _ = verify_run(tmp_path / "none.json")
+    [result] = verify_run(path)
+    assert result.verdict == "unreadable"
+    [result] = verify_run(tmp_path / "none.json")
     assert result.verdict == "unreadable"
 
 
@@ -251,14 +254,14 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
     path = case.write(folder)
     (folder / "atif.json").unlink()
     (folder / "atif.json").symlink_to(tmp_path / "outside.json")
-    (result, *_), code = verify_run(path)
-    assert [found.code for found in result.findings] == ["GT1207"] and code == 10
+    result, *_ = verify_run(path)
+    assert [found.code for found in result.findings] == ["GT1207"]
 
 
 def test_many_faults_are_counted_and_messages_hold_no_text_of_the_files(tmp_path):
     case = Case()
     case.lines += ["secret-word"] * 150
-    (result, *_), _ = verify_run(case.write(tmp_path))
+    result, *_ = verify_run(case.write(tmp_path))
     assert [found.code for found in result.findings] == ["GT720"] * 101
     assert result.findings[-1].message == "50 more finding(s) of GT720 are not listed"
     assert not any("secret-word" in found.message for found in result.findings)
