@@ -26,6 +26,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
 from geode_traj.codec import schema
+from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import reading, sha256_bytes, sha256_file
 from geode_traj.codec.framed import MAX_WHOLE, Document, EventText
 from geode_traj.contract import dated
@@ -36,6 +37,7 @@ from geode_traj.model.finding import Finding, Place
 from geode_traj.verify.conduct import Conduct
 from geode_traj.verify.facts import Facts, view
 from geode_traj.verify.layout import Layout
+from geode_traj.verify.look import EXPONENT, look
 from geode_traj.verify.registry import Check, EventCheck, Hit, all_checks
 from geode_traj.verify.result import OF_THE_RUN, Verdict, Verified
 from geode_traj.verify.salvage import CODES, Flaw, salvage
@@ -206,10 +208,11 @@ class _Run:
             place = Place(file=self._name, line=text.line, ordinal=text.ordinal)
             self._schema(text.value, "event", f"/events/{text.ordinal - 1}", place)
             return
-        event = view(self._name, text)
+        signs, encoded = look(text.value, text.data)
+        event = view(self._name, text, signs)
         facts = self._facts
         if self._layout is not None and self._layout.differs is None:
-            self._layout.feed(text, plain=event.seen.plain)
+            self._layout.feed(text, encoded or dumps(text.value, plain=not signs & EXPONENT))
         facts.feed(event)
         for check, on_event in self._by_kind.get(event.kind, self._any):
             for hit in on_event(facts, event):

@@ -17,7 +17,7 @@ from geode_traj.contract.quality import Completeness, Quality, completeness
 from geode_traj.contract.times import parse
 from geode_traj.model.finding import Place
 from geode_traj.verify.conduct import Conduct
-from geode_traj.verify.look import ISSUE, Seen, look
+from geode_traj.verify.look import ISSUE
 from geode_traj.verify.payloads import answer
 from geode_traj.verify.tracking import Agents, Lineage, Session, Sessions
 
@@ -50,7 +50,6 @@ class EventView:
     filled: str
     issue: bool
     signs: int
-    seen: Seen
 
     @property
     def place(self) -> Place:
@@ -124,8 +123,8 @@ class Facts:
         self.sessions.enter(view.session_id)
         self._kind(view, self.sessions.current)
         self.conduct.feed(view)
-        if may_hit(view.seen.joined) and len(self.gate_hits) < MAX_GATE_PLACES:
-            found = Counter(hit.cls for hit in _hits(view.seen))
+        if len(self.gate_hits) < MAX_GATE_PLACES:
+            found = Counter(hit.cls for hit in gate_hits(view.value))
             self.gate_hits += [(view.place, cls, count) for cls, count in sorted(found.items())]
         rules, ids = rules_of(payload)
         for rule in rules:
@@ -212,12 +211,11 @@ class Facts:
         )
 
 
-def view(file: str, text: EventText) -> EventView:
-    """Return the view of a schema-valid event."""
+def view(file: str, text: EventText, signs: int) -> EventView:
+    """Return the view of a schema-valid event; `signs` are what a look at it gave."""
     value = text.value
     payload = value["payload"]
     time = parse(value["occurred_at"])
-    seen = look(value)
     return EventView(
         file=file,
         text=text,
@@ -231,9 +229,8 @@ def view(file: str, text: EventText) -> EventView:
         seconds=time[0] if time else None,
         zoned=time is not None and time[1],
         filled=_filled(payload),
-        issue=bool(seen.signs & ISSUE) and has_issue(payload),
-        signs=seen.signs,
-        seen=seen,
+        issue=bool(signs & ISSUE) and has_issue(payload),
+        signs=signs,
     )
 
 
@@ -253,10 +250,19 @@ def _filled(payload: dict[str, Any]) -> str:
 
 def gate_hits(value: Any) -> list[GateHit]:
     """Return the gate hits in every text and key of a value."""
-    seen = look(value)
+    texts: list[str] = []
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        kind = type(item)  # exact types only, several times as fast as isinstance; this runs per event
+        if kind is str:
+            texts.append(item)
+        elif kind is dict:
+            texts.extend(item)
+            stack.extend(item.values())
+        elif kind is list:
+            stack.extend(item)
     # A hit in one text is also one in all of them, joined by a character that no word holds.
-    return _hits(seen) if may_hit(seen.joined) else []
-
-
-def _hits(seen: Seen) -> list[GateHit]:
-    return [hit for text in seen.texts for hit in find_hits(text)]
+    if not may_hit("\0".join(texts)):
+        return []
+    return [hit for text in texts for hit in find_hits(text)]

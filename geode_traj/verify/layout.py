@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, BinaryIO
 
-from geode_traj.codec.canonical import dumps
 from geode_traj.codec.framed import EventText, frame
 from geode_traj.contract.encoding import encode
 from geode_traj.model.finding import Place
@@ -23,15 +22,15 @@ class Layout:
         self._end = 0
         self._next = 0
 
-    def feed(self, text: EventText, *, plain: bool) -> None:
-        """Take an event; `plain` says that all its floats are (`codec.canonical`)."""
+    def feed(self, text: EventText, encoded: bytes) -> None:
+        """Take an event, and its canonical bytes as they are before anything is escaped."""
         if text.data is None or text.offset is None:
             self.differs = Place()
             return
         if self._first is None:
             self._first = self._next = text.offset
-        fits = text.offset == self._next and _is_canonical(text, plain)
-        if not fits:
+        # Most events have nothing to escape.
+        if text.offset != self._next or (text.data != encoded and text.data != encode(text.value)):
             self.differs = Place(line=text.line, ordinal=text.ordinal)
         self._end = text.offset + len(text.data) + 1
         self._next = self._end + 1
@@ -47,11 +46,6 @@ class Layout:
             self.differs = Place(line=1)
         elif size != end + len(closing) or _read(stream, end, len(closing)) != closing:
             self.differs = Place()
-
-
-def _is_canonical(text: EventText, plain: bool) -> bool:
-    # Most events have nothing to escape: then the quicker writer gives the same bytes.
-    return text.data == dumps(text.value, plain=plain) or text.data == encode(text.value)
 
 
 def _read(stream: BinaryIO, start: int, count: int) -> bytes:

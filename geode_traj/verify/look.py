@@ -1,15 +1,15 @@
-"""One walk over an event: its texts in one piece, and signs of what some check has to look into.
+"""One look at an event's bytes for signs of what some check has to look into.
 
-Looking costs more than reading, so a check of payloads names the sign without which it has nothing to find;
-for almost every event there is none. A sign may be there without reason, it is never missing.
+Reading on costs more than looking, so a check of payloads names the sign without which it has nothing to
+find; for almost every event there is none. A sign may be there without reason, it is never missing.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from geode_traj.codec.canonical import is_plain
-from geode_traj.contract.bounds import MAX_ITEMS, MAX_TEXT
+from geode_traj.codec.canonical import dumps
+from geode_traj.contract.bounds import MAX_TEXT
 from geode_traj.contract.gate_filter import Look
 from geode_traj.contract.issues import ISSUE_SIGNS
 
@@ -20,70 +20,49 @@ CUT: Final = 2
 TAIL: Final = 4
 """A text ends in half a character."""
 BASE64: Final = 8
-BOUND: Final = 16
-"""A text or a list is exactly as long as some writer allows."""
-BIG: Final = 32
-"""An integer needs more than 64 bits."""
-NUL: Final = 64
+BIG: Final = 16
+"""An integer may need more than 64 bits."""
+NUL: Final = 32
+EXPONENT: Final = 64
+"""A number is written with an exponent, or would be."""
+BOUND: Final = 128
+"""A text may be exactly as long as some writer allows."""
+ALL: Final = 255
 
 LENGTHS: Final = frozenset(
     {10_000, 16_000, 16_384, 20_000, 24_000, 30_000, 32_768, 50_000, 65_536, MAX_TEXT, 262_144}
 )
 """Characters at which agents and their recorders cut."""
 
-_END: Final = rb"(?:\x00|\z)"
-_SIGNS: Final = Look(
+_NUMBER: Final = rb"[:,\[][ \t]*-?[0-9]"
+_SIGNS: Final = Look(  # of the lowest bits, in their order
     ISSUE_SIGNS,
-    rb"(?i:truncated|clipped|elided|omitted)[^\x00]{0,120}"
-    + _END
-    + rb"|(?:lines|characters|chars|bytes|tokens) (?:truncated|omitted|elided)|<response clipped>",
-    rb"(?:\xef\xbf\xbd|\\u[dD][89abAB][0-9a-fA-F][0-9a-fA-F])" + _END,
+    rb"(?i:truncated|clipped|elided|omitted)[^\"]{0,120}\"|<response clipped>"
+    rb"|(?:lines|characters|chars|bytes|tokens) (?:truncated|omitted|elided)",
+    rb"(?:\xef\xbf\xbd|\\\\u[dD][89abAB][0-9a-fA-F][0-9a-fA-F])\"",
     rb"base64",
+    _NUMBER + rb"{19}",
+    rb"\\u0000",
+    _NUMBER + rb"[0-9.]*[eE]|" + _NUMBER + rb"{17}|" + _NUMBER + rb"[0.]{5}",
 )
 _SHORTEST: Final = min(LENGTHS)
-_LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
 
 
-class Seen(NamedTuple):
-    """What the walk saw: all texts and keys joined by NUL, the signs, whether all floats are plain.
+def look(value: Any, data: bytes | None) -> tuple[int, bytes | None]:
+    """Return the signs of an event, and its canonical bytes where they had to be made.
 
-    What plain means, `codec.canonical.is_plain` tells.
+    `data` is its text where there is one. Text with escapes may hide what it says, so it is written again
+    without them.
     """
-
-    texts: list[str]
-    joined: bytes
-    signs: int
-    plain: bool
-
-
-def look(value: Any) -> Seen:
-    """Walk a JSON value once, in any depth."""
-    texts: list[str] = []
-    stack: list[Any] = [value]
+    encoded = None
+    if data is None or b"\\u" in data:
+        try:
+            data = encoded = dumps(value)
+        except (ValueError, TypeError, RecursionError):  # values that no JSON gave
+            return ALL, None
     signs = 0
-    plain = True
-    while stack:
-        item = stack.pop()
-        kind = type(item)  # exact types only, several times as fast as isinstance; this runs per event
-        if kind is str:
-            texts.append(item)
-        elif kind is dict:
-            texts.extend(item)
-            stack.extend(item.values())
-        elif kind is list:
-            stack.extend(item)
-            if len(item) == MAX_ITEMS:
-                signs |= BOUND
-        elif kind is int:
-            if not _LOWEST <= item <= _HIGHEST:
-                signs |= BIG
-        elif kind is float and plain:
-            plain = is_plain(item)
-    joined = "\0".join(texts).encode("utf-8", "surrogatepass")
-    for index in _SIGNS(joined):
+    for index in _SIGNS(data):
         signs |= 1 << index
-    if len(joined) >= _SHORTEST and not LENGTHS.isdisjoint(map(len, texts)):
+    if len(data) > _SHORTEST:
         signs |= BOUND
-    if joined.count(b"\0") >= max(1, len(texts)):
-        signs |= NUL
-    return Seen(texts, joined, signs, plain)
+    return signs, encoded

@@ -11,19 +11,17 @@ from geode_traj.verify.registry import Hit, event_check, file_check
 
 
 @event_check("GT301", "warning", "export from the store: it derives turns and says so", kinds=TURN_SCOPED)
-def missing_turn_id(facts: Facts, event: EventView) -> Iterator[Hit]:
+def missing_turn_id(facts: Facts, event: EventView) -> Iterable[Hit]:
     """A turn-scoped event has no turn id, so the scope is incomplete."""
-    if not event.turn_id:
-        yield Hit("turn-scoped event lacks turn_id", event.place)
+    return () if event.turn_id else (Hit("turn-scoped event lacks turn_id", event.place),)
 
 
 @event_check(
     "GT302", "warning", "export from the store: it pairs by order and says so", kinds=CALLS | RESULTS
 )
-def missing_call_id(facts: Facts, event: EventView) -> Iterator[Hit]:
+def missing_call_id(facts: Facts, event: EventView) -> Iterable[Hit]:
     """A tool event has no call id: it pairs with nothing, and the scope is incomplete."""
-    if not event.call_id:
-        yield Hit("tool event lacks call_id", event.place)
+    return () if event.call_id else (Hit("tool event lacks call_id", event.place),)
 
 
 @event_check("GT303", "warning", "read the pairing of this result with care", kinds=CALLS | RESULTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from geode_traj.contract.kinds import RESULTS
 from geode_traj.verify.facts import EventView, Facts
@@ -25,10 +25,10 @@ def call_without_result(facts: Facts) -> Iterator[Hit]:
 
 
 @event_check("GT402", "warning", "its call may have been lost, or carries another id", kinds=RESULTS)
-def result_without_call(facts: Facts, event: EventView) -> Iterator[Hit]:
+def result_without_call(facts: Facts, event: EventView) -> Iterable[Hit]:
     """A result answers no open call of its session, turn and call id: the scope is incomplete."""
-    if event.call_id and facts.answered is None:
-        yield Hit("tool result lacks a call", event.place)
+    lone = event.call_id and facts.answered is None
+    return (Hit("tool result lacks a call", event.place),) if lone else ()
 
 
 @event_check("GT403", "warning", "check how the ids were paired", kinds=RESULTS)
@@ -54,24 +54,22 @@ def result_before_call(facts: Facts, event: EventView) -> Iterator[Hit]:
 
 
 @event_check("GT405", "warning", "one of them may be a retry's, or a copy", since="2", kinds=RESULTS)
-def second_result(facts: Facts, event: EventView) -> Iterator[Hit]:
+def second_result(facts: Facts, event: EventView) -> Iterable[Hit]:
     """A result answers a call that was answered before: of its turn, with its call id.
 
     The first one is paired; this one lacks a call (GT402) and makes the scope incomplete.
     """
-    if facts.again:
-        yield Hit("the call was answered before", event.place)
+    return (Hit("the call was answered before", event.place),) if facts.again else ()
 
 
 @event_check("GT406", "note", "an empty result would be there, and empty", since="2", kinds=RESULTS)
-def missing_result(facts: Facts, event: EventView) -> Iterator[Hit]:
+def missing_result(facts: Facts, event: EventView) -> Iterable[Hit]:
     """A result event has nothing that could be its result: it is missing, not empty.
 
     Nothing but the tool's name, ids, row fields, figures and marks stands in its payload, or what does is
     null. A payload that says what was cut or left out is GT501's.
     """
-    if facts.answer == "missing":
-        yield Hit("the result is missing", event.place)
+    return (Hit("the result is missing", event.place),) if facts.answer == "missing" else ()
 
 
 @file_check("GT407", "note", "empty output is common; nothing may have been lost", since="2")

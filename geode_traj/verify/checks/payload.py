@@ -8,7 +8,6 @@ from typing import Any
 import jiter
 
 from geode_traj.codec.pointer import Trail, of, shown
-from geode_traj.contract.bounds import MAX_ITEMS
 from geode_traj.contract.kinds import CALLS, RESULTS
 from geode_traj.verify import payloads
 from geode_traj.verify.facts import EventView, Facts
@@ -89,20 +88,14 @@ def _breaks_off(text: str) -> bool:
 
 @event_check("GT505", "note", "compare with the source, if it is still there", since="2", sign=BOUND)
 def exactly_at_bound(facts: Facts, event: EventView) -> Iterator[Hit]:
-    """A text or list is exactly as long as some writer allows, and no marker declares a cut.
+    """A text is exactly as long as some writer allows, breaks off within a word, and no marker says so.
 
-    Texts count where they also break off within a word, at lengths that agents and recorders cut at; lists at
-    the 256 items of the payload policy. Confidence is low: it may be so long by chance.
+    The lengths are those at which agents and recorders cut, from 10,000 to 262,144 characters. Confidence is
+    low: it may be so long by chance.
     """
-    if event.issue:
-        return
-    for trail, item in payloads.walk(event.payload):
-        told = ""
-        if isinstance(item, list) and len(item) == MAX_ITEMS:
-            told = f"a list has exactly {MAX_ITEMS} items"
-        elif isinstance(item, str) and len(item) in LENGTHS and payloads.ends_within_word(item):
-            told = f"a text has exactly {len(item)} characters and breaks off within a word"
-        if told:
+    for trail, text in payloads.texts(event.payload):
+        if len(text) in LENGTHS and payloads.ends_within_word(text):
+            told = f"a text has exactly {len(text)} characters and breaks off within a word"
             yield Hit(f"undeclared cut (confidence low): {told}", _in_payload(event, trail))
 
 
