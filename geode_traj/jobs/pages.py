@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from geode_traj import __version__
@@ -16,6 +18,8 @@ from geode_traj.scan.pages import pages as rule_pages
 from geode_traj.verify.registry import all_checks
 from geode_traj.verify.result import RULESET
 
+EXAMPLES: Final = Path(__file__).with_name("examples.json")
+"""Excerpts of vectors that fail, by code; `scripts/generate-examples` writes it."""
 LISTING: Final = "geode-traj.checks@1"
 _REQUIRED: Final = {
     "GT001": "The file is not complete in the way that --require asked for.",
@@ -29,9 +33,14 @@ def all_pages() -> dict[str, Page]:
 
     Checks of trajectories, of releases, of keyrings, then errors and the rules of scans.
     """
+    examples: dict[str, str] = json.loads(EXAMPLES.read_text("utf-8"))
     pages = [Page(code, "error", text, since="1") for code, text in _REQUIRED.items()]
     pages += [
-        Page(c.code, c.severity, _dedented(c.page), c.hint, since=getattr(c, "since", "1"))
+        Page(
+            *(c.code, c.severity, _dedented(c.page), c.hint),
+            since=getattr(c, "since", "1"),
+            example=examples.get(c.code, ""),
+        )
         for c in all_checks().values()
     ]
     pages += [Page(c.code, c.severity, _dedented(c.page), c.hint) for c in release_checks().values()]

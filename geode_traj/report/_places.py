@@ -23,8 +23,16 @@ def tool_version(report: Report) -> str:
     return str(head.get("tool_version", ""))
 
 
-def in_words(place: Place, name: str) -> str:
-    """Say where, leaving out the file that the entry is about; what hides in names is made visible."""
+def span_unit(report: Report) -> str:
+    """Return what spans count: bytes of the file, in scans characters of the text at the pointer."""
+    return "characters" if report.schema_id.startswith("geode-traj.scan-report@") else "bytes"
+
+
+def in_words(place: Place, name: str, unit: str) -> str:
+    """Say where, leaving out the file that the entry is about; what hides in names is made visible.
+
+    `unit` is what spans count (`span_unit`).
+    """
     parts = [clip(place.file, 120)] if place.file and place.file != name else []
     if place.ordinal is not None:
         parts.append(f"event {place.ordinal}")
@@ -33,5 +41,5 @@ def in_words(place: Place, name: str) -> str:
     if place.pointer:
         parts.append(clip(place.pointer, 120))
     if place.span is not None:
-        parts.append(f"characters {place.span[0]}-{place.span[1]}")
+        parts.append(f"{unit} {place.span[0]}-{place.span[1]}")
     return ", ".join(parts)

@@ -12,7 +12,7 @@ from typing import Final
 from geode_traj.codec.text import clip, neutralise
 from geode_traj.model.finding import Finding
 from geode_traj.model.report import Entry, Report
-from geode_traj.report._places import MAX_MESSAGE, in_words, rank
+from geode_traj.report._places import MAX_MESSAGE, in_words, rank, span_unit
 
 _COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -27,15 +27,15 @@ def render(report: Report) -> Iterator[str]:
         if entry.problem:
             yield _command("error", entry.problem, file=entry.path, title="geode-traj")
     for found, entry in sorted(pairs, key=lambda pair: rank(pair[0])):
-        yield _finding(found, entry)
+        yield _finding(found, entry, span_unit(report))
     total = ", ".join(f"{count} {name}" for name, count in report.summary.items())
     headline = report.entries[0].headline if len(report.entries) == 1 else total
     yield _command("notice", headline or "nothing found", title="geode-traj")
 
 
-def _finding(found: Finding, entry: Entry) -> str:
+def _finding(found: Finding, entry: Entry, unit: str) -> str:
     place = found.place
-    where = in_words(place, place.file or entry.path)
+    where = in_words(place, place.file or entry.path, unit)
     message = found.message + (f" (at {where})" if where else "")
     message += f"; hint: {found.hint}" if found.hint else ""
     title = found.code + (" (known)" if found.known else "")

@@ -10,7 +10,7 @@ from typing import Final
 from geode_traj.codec.text import clip, neutralise
 from geode_traj.model.finding import Finding
 from geode_traj.model.report import Entry, Report
-from geode_traj.report._places import MAX_MESSAGE, in_words, rank
+from geode_traj.report._places import MAX_MESSAGE, in_words, rank, span_unit
 
 # What neutralising leaves and XML 1.0 cannot hold.
 _NO_XML: Final = re.compile("[\ufffe\uffff]")
@@ -26,12 +26,12 @@ def render(report: Report) -> Iterator[str]:
     yield f"<testsuites {counts}>"
     yield f'<testsuite name="{suite}" {counts} skipped="0">'
     for entry in report.entries:
-        yield from _case(entry, report.failing(entry), suite)
+        yield from _case(entry, report.failing(entry), suite, span_unit(report))
     yield "</testsuite>"
     yield "</testsuites>"
 
 
-def _case(entry: Entry, failing: list[Finding], suite: str) -> Iterator[str]:
+def _case(entry: Entry, failing: list[Finding], suite: str, unit: str) -> Iterator[str]:
     failing_ids = {id(found) for found in failing}
     others = [found for found in entry.findings if id(found) not in failing_ids]
     yield f'<testcase classname="{suite}" name="{_xml(clip(entry.name, MAX_MESSAGE))}">'
@@ -42,18 +42,18 @@ def _case(entry: Entry, failing: list[Finding], suite: str) -> Iterator[str]:
         more = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
         message = clip(f"{first.code} {first.message}", MAX_MESSAGE)
         yield f'<failure type="{_xml(first.code)}" message="{_xml(message + more)}">'
-        yield from _lines(failing, entry)
+        yield from _lines(failing, entry, unit)
         yield "</failure>"
     yield "<system-out>"
     yield _xml(neutralise(entry.headline))
-    yield from _lines(others, entry)
+    yield from _lines(others, entry, unit)
     yield "</system-out>"
     yield "</testcase>"
 
 
-def _lines(findings: Iterable[Finding], entry: Entry) -> Iterator[str]:
+def _lines(findings: Iterable[Finding], entry: Entry, unit: str) -> Iterator[str]:
     for found in sorted(findings, key=rank):
-        where = in_words(found.place, entry.path)
+        where = in_words(found.place, entry.path, unit)
         line = f"{found.severity} {found.code} {clip(found.message, MAX_MESSAGE)}"
         line += (f" at {where}" if where else "") + (" (known)" if found.known else "")
         yield _xml(line)

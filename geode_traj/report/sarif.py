@@ -18,7 +18,7 @@ from geode_traj.model.finding import Finding, Place
 from geode_traj.model.page import Page
 from geode_traj.model.report import Entry, Report
 from geode_traj.report._line import line
-from geode_traj.report._places import MAX_MESSAGE, tool_version
+from geode_traj.report._places import MAX_MESSAGE, span_unit, tool_version
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT: Final = "geodeTraj/v1"
@@ -38,6 +38,7 @@ class _Run:
         self._report = report
         codes = sorted({found.code for entry in report.entries for found in entry.findings})
         self._rules = {code: index for index, code in enumerate(codes)}
+        self._in_bytes = span_unit(report) == "bytes"
         self._index: dict[str, int] = {}
         self._seen: Counter[tuple[str, ...]] = Counter()
 
@@ -88,8 +89,11 @@ class _Run:
         if uri in self._index:
             artifact["index"] = self._index[uri]
         location: dict[str, Any] = {"physicalLocation": {"artifactLocation": artifact}}
-        if place.line is not None:
-            location["physicalLocation"]["region"] = {"startLine": place.line}
+        region = {} if place.line is None else {"startLine": place.line}
+        if place.span is not None and self._in_bytes:
+            region |= {"byteOffset": place.span[0], "byteLength": place.span[1] - place.span[0]}
+        if region:
+            location["physicalLocation"]["region"] = region
         if pointer := place.where:
             shown = neutralise(pointer)
             location["logicalLocations"] = [{"fullyQualifiedName": shown, "name": shown.rpartition("/")[2]}]
