@@ -3,12 +3,17 @@
 import copy
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
 
 from geode_traj.codec import schema
 from geode_traj.jobs.frozen_run import is_broken, verify_run
-from geode_traj.jobs.verify_files import report
+from geode_traj.jobs.verify_files import exit_code, report
+from geode_traj.verify.checks import run as run_checks
+from geode_traj.verify.registry import all_checks
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "frozen-run"
 
 START = "2026-09-01T10:00:00Z"
 
@@ -265,3 +270,25 @@ def test_many_faults_are_counted_and_messages_hold_no_text_of_the_files(tmp_path
     assert [found.code for found in result.findings] == ["GT720"] * 101
     assert result.findings[-1].message == "50 more finding(s) of GT720 are not listed"
     assert not any("secret-word" in found.message for found in result.findings)
+
+
+VECTORS = sorted(path.parent for path in FIXTURES.glob("*/expect.json"))
+
+
+@pytest.mark.parametrize("folder", VECTORS, ids=lambda path: path.name)
+def test_vector(folder):
+    expect = json.loads((folder / "expect.json").read_text())
+    failed, passed = verify_run(folder / "fail" / "run.json"), verify_run(folder / "pass" / "run.json")
+    assert {found.code for found in failed[0].findings} == set(expect["codes"])
+    assert failed[0].verdict == expect["verdict"]
+    assert is_broken(report(failed)[0]) == (expect["exit"] == 10)
+    assert [found.code for found in passed[0].findings] == [] and exit_code(report(passed)[0]) == 0
+
+
+def test_every_code_of_a_run_has_a_vector():
+    codes = {code for code, check in all_checks().items() if check.page in pages()}
+    assert {folder.name.split("-")[0] for folder in VECTORS} == codes
+
+
+def pages():
+    return {(getattr(run_checks, name).__doc__ or "").strip() for name in dir(run_checks)}
