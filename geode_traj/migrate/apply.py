@@ -37,6 +37,8 @@ from geode_traj.store import blobs, events, imports, links, opening, revisions, 
 
 GROUP_SOURCES: Final = 500
 GROUP_BYTES: Final = 64 << 20
+# What a payload says of a body that stood in a file beside the source, and is not there (any more).
+_GONE: Final = '"companion":"missing"'
 _DIGEST: Final = re.compile(r'"source_digest":"[0-9a-f]{64}"')
 
 
@@ -269,7 +271,7 @@ class _Import:
                 if self._source.keeps_ids and (session, payload_json) != (row[SESSION], row[PAYLOAD]):
                     raise DataError("TE401", what=f"event {row[0][:64]}", why="stored with other content")
                 stored[row[0]] = generation
-                if self._source.revises and self._grown and _said(payload_json) != _said(row[PAYLOAD]):
+                if self._source.revises and self._grown and _revises(payload_json, row[PAYLOAD]):
                     self._revised[row[0]] = (row[PAYLOAD], row[HASH], row[0])
             for alias in batch.aliases.get(row[0], ()):
                 if alias in known and self._same_path(known[alias][2]):
@@ -357,6 +359,13 @@ class _Import:
 
 class _Older(Exception):
     """A unit's state from elsewhere ends before the stored one does."""
+
+
+def _revises(stored: str, payload_json: str) -> bool:
+    """Tell whether a payload says something new, and not only that a file beside the source is gone."""
+    if _GONE in payload_json and _GONE not in stored:
+        return False
+    return _said(stored) != _said(payload_json)
 
 
 def _said(payload_json: str) -> str:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from geode_traj.sources.base import HEAD_BYTES, Input, Probe, Unit
+from geode_traj.sources.claude_code.beside import Beside
 from geode_traj.sources.claude_code.rows import Reader
-from geode_traj.sources.claude_code.survey import survey
+from geode_traj.sources.claude_code.survey import look
 from geode_traj.sources.lines import JsonLines
 from geode_traj.sources.values import iso_time
 
@@ -52,7 +53,9 @@ class ClaudeCode(JsonLines):
     def reader(self, given: Input) -> Reader:
         """Return a reader of one file's rows, which has looked at the whole file once."""
         with given.open() as stream:
-            return Reader(given, survey(stream, given.size, given.default_session))
+            looking = look(stream, given.size, given.default_session)
+        beside = Beside.of(given, looking.first_session)
+        return Reader(given, looking.done(beside.started), beside)
 
 
 def is_row(row: dict[str, Any]) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from geode_traj.model.event import Loss
+from geode_traj.model.event import Link, Loss
+from geode_traj.sources.claude_code.beside import Beside
 from geode_traj.sources.claude_code.blocks import Part
 from geode_traj.sources.claude_code.row import Row
+from geode_traj.sources.claude_code.sessions import agent_of
 from geode_traj.sources.claude_code.spawns import Spawn
 from geode_traj.sources.claude_code.survey import Survey
 
@@ -32,7 +34,8 @@ class Open:
 class Calls:
     """Pairs calls and results of a session by id and occurrence, and tells what was left open."""
 
-    def __init__(self, survey: Survey) -> None:
+    def __init__(self, survey: Survey, beside: Beside) -> None:
+        self._beside = beside
         self._spawns = survey.spawns.calls
         self._met: Counter[str] = Counter()
         self._open: dict[tuple[str, str], deque[Open]] = {}
@@ -52,14 +55,23 @@ class Calls:
         opened = Open(part.payload["tool"], row.number, spawn if spawn and spawn.child else None)
         self._open.setdefault((row.session, part.call_id), deque()).append(opened)
         if opened.spawn:
-            given = part.payload["arguments"]
-            payload = {
-                **_child(opened.spawn.child),
-                "task_type": given.get("subagent_type"),
-                "description": given.get("description"),
-                "tied_by": opened.spawn.rule,
-            }
-            row.event("subagent.started", payload, call_id=part.call_id)
+            self._started(row, part, opened.spawn)
+
+    def _started(self, row: Row, part: Part, spawn: Spawn) -> None:
+        """Record a start with what the call says of it, and with what is kept beside the sub-agent."""
+        given, read = part.payload["arguments"], self._beside.agent(agent_of(spawn.child))
+        told = row.taken(read) if read else {}
+        payload = {
+            **_child(spawn.child),
+            "task_type": given.get("subagent_type", told.get("agentType")),
+            "description": given.get("description", told.get("description")),
+            "tied_by": spawn.rule,
+        }
+        if told:
+            payload["agent"] = told
+        row.event("subagent.started", payload, call_id=part.call_id)
+        if row.session != row.main:  # the sub-agent's own file does not know which other one started it
+            row.items.append(Link(spawn.child, "parent", row.session))
 
     def answered(self, session: str, call_id: str) -> Open | None:
         """Return the first open call that a result of this id answers, None for a result without a call."""
@@ -101,4 +113,4 @@ def started_by_none(row: Row) -> None:
 
 
 def _child(session: str) -> dict[str, Any]:
-    return {"task_id": session.rpartition("/")[2].removeprefix("agent-"), "child_session_key": session}
+    return {"task_id": agent_of(session), "child_session_key": session}

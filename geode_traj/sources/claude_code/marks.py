@@ -21,13 +21,16 @@ class _Nonfinite(_Marked):
     __slots__ = ()
 
 
-def put(read: Tolerated) -> None:
-    """Mark the mended strings of `read.value` in place; where a key was mended, the key."""
+def put(read: Tolerated) -> Any:
+    """Mark the mended strings of `read.value` in place; where a key was mended, the key. Return the value."""
+    if isinstance(read.value, str):
+        return _Escaped(read.value) if read.escaped else read.value
     for pointers, mark in ((read.escaped, _Escaped), (read.nonfinite, _Nonfinite)):
         for pointer in pointers:
             # A pointer may lead into an earlier value of a repeated key, which is kept aside.
             with suppress(KeyError, IndexError, TypeError, ValueError):
                 _mark(read.value, pointer, mark)
+    return read.value
 
 
 def _mark(value: Any, pointer: str, mark: type[_Marked]) -> None:

@@ -38,6 +38,7 @@ class Row:
     _key: str = ""
     _content: str = ""
     _events: int = 0
+    _marked: bool = False
 
     def __post_init__(self) -> None:
         value = self.value
@@ -47,6 +48,7 @@ class Row:
         self.time, self._rule = iso_time(stamp)
         if stamp is not None and not (self.time is not None and stamp.endswith("Z")):
             self.rest["timestamp"] = stamp  # its zone, or what is no time
+        self._marked = bool(self.read.escaped or self.read.nonfinite)
         uuid = value.get("uuid")
         if isinstance(uuid, str) and uuid:
             self._key = uuid
@@ -58,6 +60,13 @@ class Row:
         """The row as it was read."""
         row: dict[str, Any] = self.read.value
         return row
+
+    def taken(self, read: Tolerated) -> Any:
+        """Return a value that was read beside the transcript, to stand in a payload of this row."""
+        if read.escaped or read.nonfinite:
+            self._marked = True
+            return marks.put(read)
+        return read.value
 
     def event(
         self,
@@ -115,7 +124,7 @@ class Row:
             legacy["duplicates"] = dict(self.read.duplicates)
         if self.rest:
             legacy["fields"] = self.rest | legacy.get("fields", {})
-        if self.read.escaped or self.read.nonfinite:
+        if self._marked:
             for item in self.items:
                 if isinstance(item, Event):
                     item.payload, item.escaped, item.nonfinite = marks.take(item.payload)

@@ -10,12 +10,14 @@ from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item, Link, Loss
 from geode_traj.sources.base import Input
 from geode_traj.sources.claude_code import marks
+from geode_traj.sources.claude_code.beside import Beside
 from geode_traj.sources.claude_code.blocks import UNKNOWN, Part, assistant_parts, user_parts
 from geode_traj.sources.claude_code.calls import Calls, started_by_none, stopped
 from geode_traj.sources.claude_code.media import Attachments
+from geode_traj.sources.claude_code.outputs import restore
 from geode_traj.sources.claude_code.records import CONTEXT, error_text, operation, record
 from geode_traj.sources.claude_code.row import Row
-from geode_traj.sources.claude_code.sessions import Sessions
+from geode_traj.sources.claude_code.sessions import Sessions, agent_of, child_session
 from geode_traj.sources.claude_code.survey import DANGLING, LAST, REPEATED, Survey, is_prompt, reply_key
 from geode_traj.sources.claude_code.usage import Reply
 
@@ -27,11 +29,12 @@ _SYNTHETIC: Final = "<synthetic>"
 class Reader:
     """Reads the rows of one file; it keeps open calls and the responses whose lines are not all read."""
 
-    def __init__(self, given: Input, survey: Survey) -> None:
+    def __init__(self, given: Input, survey: Survey, beside: Beside | None = None) -> None:
         self._given = given
+        self._beside = beside or Beside()
         self._survey = survey
         self._sessions = Sessions(survey.first_session or given.default_session)
-        self._calls = Calls(survey)
+        self._calls = Calls(survey, self._beside)
         self._parents = survey.spawns.parents()
         self._replies: dict[str, Reply] = {}
         self._times: dict[str, float] = {}
@@ -90,13 +93,14 @@ class Reader:
             part.payload["tool_use_result"] = attachments.lifted(told)
             if attachments.items:
                 part.payload["attachments"] = attachments.items
+        lost = restore(row, part, told, self._beside)
         row.event(part.kind, part.payload, call_id=part.call_id, status=part.status, rest=part.rest)
+        if lost is not None:
+            row.items.append(lost)
         if call is None:
             row.items.append(Loss("result_without_call"))
         elif call.spawn:
             stopped(row, part, call.spawn, told)
-        if isinstance(told, dict) and told.get("persistedOutputPath"):
-            row.items.append(Loss("output_kept_in_another_file"))
 
     def _assistant(self, row: Row, message: dict[str, Any]) -> None:
         value = row.value
@@ -190,8 +194,7 @@ class Reader:
         """Add what the row's place tells: links, lost parents, times out of order."""
         if row.session != row.main and row.session not in self._children:
             self._children.add(row.session)
-            parent = self._parents.get(row.session, row.main)
-            row.items.append(Link(row.session, "parent", parent))
+            self._child(row)
             if self._survey.has_main and row.session not in self._parents:
                 started_by_none(row)
         forked = row.value.get("forkedFrom")
@@ -208,6 +211,21 @@ class Reader:
             if row.time < self._times.get(row.session, row.time):
                 row.items.append(Loss("time_out_of_order"))
             self._times[row.session] = row.time
+
+    def _child(self, row: Row) -> None:
+        """Link a sub-agent's session to the one that started it; its first event says what it is."""
+        read = self._beside.agent(agent_of(row.session))
+        told = row.taken(read) if read else {}
+        if told:
+            next(item for item in row.items if isinstance(item, Event)).payload["agent"] = told
+        above, depth = str(told.get("parentAgentId", "")), told.get("spawnDepth")
+        parent = self._parents.get(row.session)
+        if parent is None and self._beside.has_agent(above):
+            parent = child_session(row.main, above)
+        elif parent is None and not (type(depth) is int and depth > 1):
+            parent = row.main
+        if parent is not None:  # else the transcript of another sub-agent tells that it started this one
+            row.items.append(Link(row.session, "parent", parent))
 
 
 def _keep(row: Row, message: dict[str, Any]) -> None:

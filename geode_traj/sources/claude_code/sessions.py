@@ -40,3 +40,8 @@ class Sessions:
 def child_session(session_id: str, agent_id: str) -> str:
     """Return the id of a sub-agent's session."""
     return f"{session_id}/agent-{agent_id}"
+
+
+def agent_of(session_id: str) -> str:
+    """Return the agent that a sub-agent's session is of; for older side chains what it is called after."""
+    return session_id.rpartition("/")[2].removeprefix("agent-")

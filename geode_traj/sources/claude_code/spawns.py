@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,11 +16,12 @@ SPAWNING: Final = frozenset({"Task", "Agent"})
 class Spawn:
     """A call that may have started a sub-agent: the session it stands in, and the child's once it is known.
 
-    `rule` tells how: `agent_id` (the result names it), `prompt` (the child begins with the call's prompt) or
-    `open_call` (no other call could have).
+    `rule` tells how: `agent_id` (the result names it), `tool_use_id` (what is kept beside the child names the
+    call), `prompt` (the child begins with the call's prompt) or `open_call` (no other call could have).
     """
 
     session: str
+    main: str
     prompt: int
     child: str = ""
     rule: str = ""
@@ -54,15 +56,15 @@ class Spawns:
             if isinstance(block, dict):
                 kind = block.get("type")
                 if kind == "tool_use" and _text(block.get("name")) in SPAWNING:
-                    self._call(session, block)
+                    self._call(session, main, block)
                 elif kind == "tool_result":
                     self._result(session, main, block, row.get("toolUseResult"))
 
-    def _call(self, session: str, block: dict[str, Any]) -> None:
+    def _call(self, session: str, main: str, block: dict[str, Any]) -> None:
         given, call_id = block.get("input"), block.get("id")
         prompt = given.get("prompt") if isinstance(given, dict) else None
         if isinstance(call_id, str):
-            spawn = Spawn(session, _hash(prompt))
+            spawn = Spawn(session, main, _hash(prompt))
             self.calls.setdefault(call_id, []).append(spawn)
             self._waiting.setdefault(call_id, deque()).append(spawn)
             self._open[id(spawn)] = spawn
@@ -79,14 +81,24 @@ class Spawns:
         elif not isinstance(agent, str):
             return
         else:  # a tool that was not known to start one
-            spawn = Spawn(session, 0)
+            spawn = Spawn(session, main, 0)
             self.calls.setdefault(call_id, []).append(spawn)
         if isinstance(agent, str) and agent:
             spawn.child, spawn.rule = child_session(main, agent), "agent_id"
 
-    def settle(self) -> None:
-        """Tie sub-agents that no result names to a call; call it once, after the last row."""
+    def settle(self, started: Callable[[], dict[str, str]]) -> None:
+        """Tie sub-agents that no result names to a call; call it once, after the last row.
+
+        `started` is asked, where a call may have started one, for {call id: the sub-agent that names it}.
+        """
         named = {spawn.child for spawns in self.calls.values() for spawn in spawns}
+        if "" in named:
+            for call_id, agent_id in started().items():
+                spawn = next((one for one in self.calls.get(call_id, ()) if not one.child), None)
+                child = child_session(spawn.main, agent_id) if spawn else ""
+                if spawn and child not in named:
+                    spawn.child, spawn.rule = child, "tool_use_id"
+                    named.add(child)
         free: dict[int, deque[Spawn]] = {}
         for spawns in self.calls.values():
             for spawn in spawns:

@@ -7,6 +7,7 @@ sub-agent a call started. While looking, about 100 bytes a row are kept, afterwa
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
@@ -71,7 +72,7 @@ class Survey:
         return 0
 
 
-def survey(stream: BinaryIO, size: int, default_session: str) -> Survey:
+def look(stream: BinaryIO, size: int, default_session: str) -> Looking:
     """Look at the rows of a file's first `size` bytes; damaged lines are left out."""
     looking = Looking(default_session)
     for line in lines(stream, size=size):
@@ -79,7 +80,7 @@ def survey(stream: BinaryIO, size: int, default_session: str) -> Survey:
             row = _peek(line.data)
             if isinstance(row, dict):
                 looking.row(line.number, row)
-    return looking.done()
+    return looking
 
 
 def _peek(data: bytes) -> Any:
@@ -146,12 +147,17 @@ class Looking:
         self._index[own] = index
         self._append(number, flags, above, key)
 
-    def done(self) -> Survey:
-        """Return what was found, the tree made out."""
+    @property
+    def first_session(self) -> str:
+        """The first session that a row names, "" for none."""
+        return self._found.first_session
+
+    def done(self, started: Callable[[], dict[str, str]] = dict) -> Survey:
+        """Return what was found, the tree made out; for `started` see `Spawns.settle`."""
         self._index.clear()
         self._last_lines()
         self._walk()
-        self._found.spawns.settle()
+        self._found.spawns.settle(started)
         return self._found
 
     def _last_lines(self) -> None:

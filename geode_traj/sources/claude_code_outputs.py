@@ -1,0 +1,44 @@
+"""Claude Code's `<sessionId>/tool-results/`: long outputs, read with the results that refer to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from geode_traj.model.event import Item
+from geode_traj.sources.base import Input, Source, Unit
+from geode_traj.sources.claude_code.beside import AGENTS, OUTPUTS
+
+_SESSION: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class ClaudeCodeOutputs(Source):
+    """Known only to be skipped: an output may look like anything, a transcript of its own too."""
+
+    name = "claude-code-outputs"
+    reads = "folders of Claude Code's long tool outputs, with the transcripts that refer to them"
+    no_transcript = (
+        "long outputs of a Claude Code session, no transcripts: read with the results that name them"
+    )
+
+    def claims(self, folder: Path) -> bool:
+        """Take the folder of outputs in a session's folder, which is beside its transcript."""
+        session = folder.absolute().parent
+        return folder.name == OUTPUTS and (
+            _SESSION.fullmatch(session.name) is not None
+            or (session / AGENTS).is_dir()
+            or any(session.with_name(session.name + end).is_file() for end in (".jsonl", ".jsonl.gz"))
+        )
+
+    def units(self, given: Input) -> Iterable[Unit]:
+        """Return nothing."""
+        return ()
+
+    def items(self, given: Input) -> Iterable[Item]:
+        """Return nothing."""
+        return ()
+
+
+SOURCE = ClaudeCodeOutputs()
