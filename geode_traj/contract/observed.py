@@ -29,6 +29,8 @@ from geode_traj.contract.plan import Operation, Plan
 
 TOLERANCE: Final = 0.050
 MAX_RUNS: Final = 100_000
+# Where no plan is known yet: it may still come in the head, which ends the file.
+FEW_RUNS: Final = 20_000
 MAX_TOLD: Final = 1_000
 _MAX_NAME: Final = 256
 _MAX_ACTORS: Final = 8
@@ -87,9 +89,10 @@ class Drift:
 
 
 class Observed:
-    """All runs of one file, by session and turn; more than `MAX_RUNS` are only counted."""
+    """All runs of one file, by session and turn; those over the `limit` are only counted."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = MAX_RUNS) -> None:
+        self.limit = limit
         self.runs = self.left_out = 0
         self._turns: dict[str, dict[str | None, dict[Key, list[Run]]]] = {}
         self._actors: dict[tuple[str, Key], dict[frozenset[str], Run]] = {}
@@ -99,7 +102,7 @@ class Observed:
 
         `turn_id` is None for one that stands alone, `who` are the names of its actor.
         """
-        if self.runs >= MAX_RUNS:
+        if self.runs >= self.limit:
             self.left_out += 1
             return False
         self.runs += 1
@@ -138,7 +141,7 @@ class Observed:
         drift.unobserved = [
             operation
             for key, operation in plan.operations.items()
-            if key not in counts and not operation.conditional
+            if key not in counts and not operation.conditional and not self.left_out
         ]
         return drift
 

@@ -17,7 +17,7 @@ from geode_traj.contract import inference, plan
 from geode_traj.contract.accounting import Accounting
 from geode_traj.contract.inference import Inferences
 from geode_traj.contract.kinds import CALLS, RESULTS
-from geode_traj.contract.observed import NOT_COVERED, Drift, Observed, Run
+from geode_traj.contract.observed import FEW_RUNS, MAX_RUNS, NOT_COVERED, Drift, Observed, Run
 from geode_traj.contract.plan import OPERATION, SUBAGENT, TOOL, Plan
 from geode_traj.contract.usage import Usage
 from geode_traj.errors import DataError
@@ -76,6 +76,10 @@ class Conduct:
     _planned: dict[str, str] = field(default_factory=dict)
     _open: dict[tuple[str, ...], Run] = field(default_factory=dict)
     _drifts: list[tuple[Declared, Drift]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.given is None:
+            self.observed.limit = FEW_RUNS
 
     def feed(self, event: Told) -> None:
         """Take the next event."""
@@ -159,6 +163,7 @@ class Conduct:
             except DataError as error:
                 self.malformed = error.message
                 return
+        self.observed.limit = MAX_RUNS
         known.sessions += wanted
         self._planned.update(dict.fromkeys(wanted, digest))
 

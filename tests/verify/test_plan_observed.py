@@ -5,9 +5,10 @@ from conduct_files import event, operation, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geode_traj.contract.observed import MAX_RUNS, TOLERANCE, Observed, Run
+from geode_traj.contract.observed import FEW_RUNS, MAX_RUNS, TOLERANCE, Observed, Run
 from geode_traj.contract.plan import SCHEMA_ID, read
 from geode_traj.verify import verify_bytes
+from geode_traj.verify.conduct import Conduct
 
 PLAN = {
     "schema_id": SCHEMA_ID,
@@ -174,3 +175,11 @@ def test_many_runs_take_bounded_time_and_memory():
     drift = observed.drift(read(PLAN), ["s"])
     assert drift.pairs["judged"] == (MAX_RUNS // 2) ** 2  # in less than a second
     assert observed.left_out == 1 and len(drift.contradicted) <= 1_000
+
+
+def test_without_a_known_plan_few_runs_are_kept_and_none_is_called_missing():
+    conduct = Conduct()
+    for n in range(FEW_RUNS + 3):
+        conduct.observed.ran("s", "t", ("tool", "ls"), Run(n, n, n, n), frozenset())
+    [(_, drift)] = conduct.drifts({"source": {"plan": PLAN}})
+    assert (conduct.observed.runs, conduct.observed.left_out, drift.unobserved) == (FEW_RUNS, 3, [])

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from geode_traj.contract.observed import MAX_RUNS, Pair, Run
+from geode_traj.contract.observed import Pair, Run
 from geode_traj.contract.plan import OPERATION, Operation, Plan
 from geode_traj.contract.times import is_calendar, iso
 from geode_traj.model.finding import Place
@@ -105,10 +105,12 @@ def malformed_head(facts: Facts) -> Iterator[Hit]:
 
 @file_check("GT1108", "warning", "split the trajectory by session", since="2")
 def left_out(facts: Facts) -> Iterator[Hit]:
-    """More operations ran than are reconciled with a plan."""
+    """More operations ran than are reconciled with a plan; what none of the others was is not told."""
     conduct = facts.conduct
     if conduct.observed.left_out and conduct.drifts(facts.head):
-        yield Hit(f"{conduct.observed.left_out} run(s) after the first {MAX_RUNS} were not judged")
+        yield Hit(
+            f"{conduct.observed.left_out} run(s) after the first {conduct.observed.runs} were not judged"
+        )
 
 
 def _told(plan: Plan, pair: Pair) -> Hit:
