@@ -9,6 +9,7 @@ from geode_traj.model.finding import Finding, Place
 from geode_traj.model.report import Report
 
 _ORDER: Final = {"error": 0, "warning": 1, "note": 2}
+_BYTES: Final = "bytes"
 MAX_MESSAGE: Final = 300
 
 
@@ -25,7 +26,7 @@ def tool_version(report: Report) -> str:
 
 def span_unit(report: Report) -> str:
     """Return what spans count: bytes of the file, in scans characters of the text at the pointer."""
-    return "characters" if report.schema_id.startswith("geode-traj.scan-report@") else "bytes"
+    return "characters" if report.schema_id.startswith("geode-traj.scan-report@") else _BYTES
 
 
 def in_words(place: Place, name: str, unit: str) -> str:
@@ -40,6 +41,6 @@ def in_words(place: Place, name: str, unit: str) -> str:
         parts.append(f"line {place.line}")
     if place.pointer:
         parts.append(clip(place.pointer, 120))
-    if place.span is not None:
+    if place.span is not None and (place.line is None or unit != _BYTES):  # a line is where people look
         parts.append(f"{unit} {place.span[0]}-{place.span[1]}")
     return ", ".join(parts)
