@@ -306,8 +306,10 @@ class _Import:
     def _supersede(self) -> list[str]:
         """Take out what an earlier state of this unit gave, so that the newest comes whole and in order."""
         earlier = units.event_ids(self._db, self._family, self._unit)
+        paths = {self._given.name} if self._grown else set()
         if earlier:
             state = units.state(self._db, self._family, self._unit)
+            paths |= {state[1]} if state is not None else set()
             if state is not None and state[1] != self._given.name:
                 self._passed = units.latest(self._db, earlier)
             self._places = units.places(self._db, earlier)
@@ -315,7 +317,7 @@ class _Import:
                 self._sessions[session_id] = _Numbers(0, generation - 1)
             units.take_out(self._db, earlier)
         # Damage of the earlier state went with it; what is still damaged is met again.
-        damaged = imports.damaged_of(self._db, self._given.name) if self._grown else []
+        damaged = [line for path in sorted(paths) for line in imports.damaged_of(self._db, path)]
         imports.forget_damaged(self._db, [row_id for row_id, _ in damaged])
         return earlier
 

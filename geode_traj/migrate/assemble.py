@@ -176,7 +176,9 @@ class Assembler:
         if event.aliases:
             self._batch.aliases[event_id] = event.aliases
         if event.content_key:
-            self._batch.content[event_id] = f"{self._format}:{event.content_key}"
+            # The key is the source's text: what the store keeps of it is a digest, like the record's own.
+            told = f"{self._format}:{event.content_key}".encode("utf-8", "surrogatepass")
+            self._batch.content[event_id] = hashlib.sha256(told).hexdigest()
             if event.copied_from:
                 self._batch.copied[event_id] = tuple(map(self._session_id, event.copied_from))
         self._count(session, event, counts)
