@@ -8,11 +8,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import jiter
+
 from geode_traj.codec.reading import Tolerated, tolerant
 from geode_traj.sources.copilot_cli.known import is_row
 
-_BEGIN: Final = re.compile(rb'\{"(?:type|id|data)":')
-_TRIES: Final = 64
+_BEGIN: Final = re.compile(
+    rb'\{"(?:type":"[a-z][a-z_.]{1,64}","(?:data|id)"|id":"[^"]{1,64}","(?:type|timestamp|parentId|data)"):'
+)
+_TRIES: Final = 8
 
 
 def whole_in(data: bytes) -> tuple[int, Tolerated] | None:
@@ -20,8 +24,10 @@ def whole_in(data: bytes) -> tuple[int, Tolerated] | None:
     for tries, begin in enumerate(_BEGIN.finditer(data, 1)):
         if tries == _TRIES:  # what a torn event holds may look like beginnings, too
             return None
+        rest = data[begin.start() :]
         try:
-            read = tolerant(data[begin.start() :])
+            jiter.from_json(rest, catch_duplicate_keys=False)  # tells soon where it is not whole
+            read = tolerant(rest)
         except (ValueError, RecursionError):
             continue
         if is_row(read.value):
