@@ -8,7 +8,6 @@ is known only as long as its bytes are the same. Paths are kept relative to the 
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -27,8 +26,7 @@ from geode_traj.model.report import Entry, Report
 
 SCHEMA_ID: Final = "geode-traj.baseline@1"
 _MAX: Final = 64 << 20
-# The note of a limit speaks for as many findings as it says; a pointer is never like this.
-_MORE: Final = re.compile(r"(\d{1,15}) more finding\(s\) of \S+ are not listed")
+# The pointer of what is past a limit; no real one is like this.
 _UNLISTED: Final = "*"
 
 Key = tuple[str, str, str, str]
@@ -132,14 +130,9 @@ def _key(found: Finding, entry: Entry, baseline: Path) -> tuple[Key, int]:
             return (found.code, "", "", ""), 0
     path = entry.path_of(found.place.file)
     name = _relative(entry.name if path == entry.path else path, baseline)
-    if more := _MORE.fullmatch(found.message):
-        return (found.code, name, _UNLISTED, ""), int(more[1])
+    if found.unlisted:
+        return (found.code, name, _UNLISTED, ""), found.unlisted
     return (found.code, name, neutralise(found.place.where), digest), 1
-
-
-def is_unlisted(found: Finding) -> bool:
-    """Tell whether a finding is the note that a code has more findings than are listed."""
-    return _MORE.fullmatch(found.message) is not None
 
 
 def _relative(name: str, baseline: Path) -> str:

@@ -6,19 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from geode_traj import __version__
 from geode_traj.codec.files import is_folder, walk
 from geode_traj.contract.plan import Plan
 from geode_traj.errors import EXIT_FINDINGS, EXIT_PARTIAL, WorldError, worst_exit
-from geode_traj.jobs.baseline import is_unlisted
-from geode_traj.jobs.selection import Selection
 from geode_traj.jobs.verify_inputs import verify_input
 from geode_traj.model.finding import Finding, Place
 from geode_traj.model.report import Entry, Report
 from geode_traj.verify import Verified
 from geode_traj.verify.result import RULESET
+
+if TYPE_CHECKING:  # loaded where it is asked for
+    from geode_traj.jobs.selection import Selection
 
 Require = Literal["scope", "replay"]
 SCHEMA_ID: Final = "geode-traj.verify-report@1"
@@ -88,7 +89,7 @@ def exit_code(report: Report) -> int:
 def _unlisted(entry: Entry) -> bool:
     """Tell whether there are more errors than are listed, and than are known."""
     errors = {found.code for found in entry.findings if found.severity == "error"}
-    return any(is_unlisted(found) and found.code in errors and not found.known for found in entry.findings)
+    return any(found.unlisted and found.code in errors and not found.known for found in entry.findings)
 
 
 def _entry(result: Verified, select: Selection | None) -> Entry:

@@ -44,6 +44,12 @@ class Finding:
     hint: str = ""
     known: bool = False
 
+    @property
+    def unlisted(self) -> int:
+        """For how many findings past a limit this note stands; 0 for any other finding."""
+        number, _, rest = self.message.partition(" ")
+        return int(number) if rest == f"more finding(s) of {self.code} are not listed" else 0
+
     def to_json(self) -> dict[str, object]:
         """Return the finding as the reports write it (cli.md, machine shapes)."""
         return {

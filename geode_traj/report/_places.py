@@ -18,12 +18,6 @@ def rank(found: Finding) -> tuple[bool, int, str, str]:
     return found.known, _ORDER[found.severity], found.code, found.message
 
 
-def tool_version(report: Report) -> str:
-    """Return the version of the program that made a report, "" where it does not say."""
-    head = report.head or report.entries[0].data
-    return str(head.get("tool_version", ""))
-
-
 def span_unit(report: Report) -> str:
     """Return what spans count: bytes of the file, in scans characters of the text at the pointer."""
     return "characters" if report.schema_id.startswith("geode-traj.scan-report@") else _BYTES

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
+from geode_traj import __version__
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import sha256_bytes
 from geode_traj.codec.text import clip, neutralise
@@ -18,7 +19,7 @@ from geode_traj.model.finding import Finding, Place
 from geode_traj.model.page import Page
 from geode_traj.model.report import Entry, Report
 from geode_traj.report._line import line
-from geode_traj.report._places import MAX_MESSAGE, span_unit, tool_version
+from geode_traj.report._places import MAX_MESSAGE, span_unit
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT: Final = "geodeTraj/v1"
@@ -50,10 +51,9 @@ class _Run:
         problems = [_problem(entry) for entry in report.entries if entry.problem]
         driver = {
             "name": "geode-traj",
+            "version": __version__,
             "rules": [_rule(code, report.pages.get(code)) for code in self._rules],
         }
-        if version := tool_version(report):
-            driver["version"] = version
         return {
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",

@@ -12,7 +12,6 @@ from geode_traj.cli import known
 from geode_traj.cli.options import PATH, baseline_options, format_option, output_option
 from geode_traj.cli.output import show_report
 from geode_traj.errors import EXIT_INTEGRITY, EXIT_OK, WorldError, worst_exit
-from geode_traj.jobs import selection
 from geode_traj.jobs.verify_files import Require, exit_code, files, report, verify_paths
 from geode_traj.jobs.verify_inputs import verify_incoming
 from geode_traj.verify import Verified
@@ -62,13 +61,17 @@ def command(
     """
     if not paths and frozen is None:
         raise WorldError("TE101", what="the call", why="name files or folders, or give --run")
-    chosen = selection.parse(select) if select is not None else None
+    chosen = None
+    if select is not None:
+        from geode_traj.jobs import selection
+
+        chosen = selection.parse(select)
     baselined = known.read(baseline, write_baseline)
     found, _ = report(
         _results(paths, plan, frozen), require=require, native_ids=require_native_ids, select=chosen
     )
     found = baselined.apply(found)
-    if form == "text":
+    if form == "text" and any(one.place.line is not None for each in found.entries for one in each.findings):
         from geode_traj.jobs import event_lines
 
         found = event_lines.shown(found)
