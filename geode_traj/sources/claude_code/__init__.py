@@ -30,7 +30,14 @@ class ClaudeCode(JsonLines):
     name = "claude-code"
     reads = "Claude Code session and sub-agent JSONL"
     revises = True
-    gives_not = ("an explicit end", "turn ids", "the provider", "reasoning token counts", "costs")
+    gives_not = (
+        "an explicit end",
+        "turn ids",
+        "the provider",
+        "reasoning token counts",
+        "costs",
+        "long outputs and notes of sub-agents that come to lie beside it later, until it grows",
+    )
 
     def detect(self, probe: Probe) -> bool:
         """Match when a line is a row of a conversation, or of the kinds that stand beside one."""

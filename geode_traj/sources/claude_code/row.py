@@ -20,7 +20,8 @@ from geode_traj.sources.values import iso_time
 class Row:
     """A row, its place and its sessions: `session` its own, `main` the one it is, or runs, under.
 
-    `rest` collects what found no place in a payload and goes into the first event's `_legacy.fields`.
+    `value` is the row as it was read; `rest` collects what found no place in a payload and goes into the
+    first event's `_legacy.fields`.
     """
 
     given: Input
@@ -32,16 +33,19 @@ class Row:
     flags: int
     items: list[Item] = field(default_factory=list)
     rest: dict[str, Any] = field(default_factory=dict)
+    value: dict[str, Any] = field(init=False)
     name: str = ""
     time: float | None = None
     _rule: str = ""
     _key: str = ""
     _content: str = ""
+    _first: Event | None = None
     _events: int = 0
     _marked: bool = False
 
     def __post_init__(self) -> None:
-        value = self.value
+        value: dict[str, Any] = self.read.value
+        self.value = value
         kind = value.get("type")
         self.name = kind if isinstance(kind, str) else ""
         stamp = value.get("timestamp")
@@ -56,10 +60,11 @@ class Row:
             self._content = f"{uuid}:{hashlib.sha256(dumps(said)).hexdigest()[:16]}"
 
     @property
-    def value(self) -> dict[str, Any]:
-        """The row as it was read."""
-        row: dict[str, Any] = self.read.value
-        return row
+    def first(self) -> Event:
+        """The row's first event."""
+        if self._first is None:
+            raise RuntimeError("a row gives at least one event")
+        return self._first
 
     def taken(self, read: Tolerated) -> Any:
         """Return a value that was read beside the transcript, to stand in a payload of this row."""
@@ -112,11 +117,13 @@ class Row:
             time_rule=self._rule,
         )
         self.items.append(event)
+        if n == 0:
+            self._first = event
         return event
 
     def finish(self) -> list[Item]:
         """Return the row's items: the first event carries what found no place."""
-        first = next(item for item in self.items if isinstance(item, Event))
+        first = self.first
         legacy = first.payload["_legacy"]
         if first.time is None and self.value.get("timestamp") is not None:
             legacy["timestamp_invalid"] = True

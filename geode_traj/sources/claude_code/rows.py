@@ -23,6 +23,11 @@ from geode_traj.sources.claude_code.usage import Reply
 
 _ROLES: Final = {"message.user": "user", "message.assistant": "assistant"}
 _PLACED: Final = frozenset({"type", "sessionId", "timestamp", "message", "toolUseResult"})
+# What of a message has a place in a payload or a column, as far as it is of the type that belongs there.
+_PLACED_OF: Final = {
+    "user": frozenset({"content", "role"}),
+    "assistant": frozenset({"content", "role", "stop_reason", "model", "id"}),
+}
 _SYNTHETIC: Final = "<synthetic>"
 
 
@@ -217,7 +222,7 @@ class Reader:
         read = self._beside.agent(agent_of(row.session))
         told = row.taken(read) if read else {}
         if told:
-            next(item for item in row.items if isinstance(item, Event)).payload["agent"] = told
+            row.first.payload["agent"] = told
         above, depth = str(told.get("parentAgentId", "")), told.get("spawnDepth")
         parent = self._parents.get(row.session)
         if parent is None and self._beside.has_agent(above):
@@ -232,7 +237,8 @@ def _keep(row: Row, message: dict[str, Any]) -> None:
     """Keep aside what of a message's row has no place in a payload."""
     row.rest |= {key: item for key, item in row.value.items() if key not in _PLACED}
     _keep_session(row)
-    left = {key: item for key, item in message.items() if not _is_placed(row.name, key, item)}
+    placed = _PLACED_OF[row.name]
+    left = {key: item for key, item in message.items() if key not in placed or not _fits(row.name, key, item)}
     if left:
         row.rest["message"] = left
 
@@ -243,14 +249,13 @@ def _keep_session(row: Row) -> None:
         row.rest["sessionId"] = own
 
 
-def _is_placed(kind: str, key: str, item: Any) -> bool:
+def _fits(kind: str, key: str, item: Any) -> bool:
+    """Tell whether a member of a message is of the type that its place takes."""
     if key == "content":
         return isinstance(item, str | list)
     if key == "role":
         return bool(item == kind)
-    if kind != "assistant":
-        return False
-    return key == "stop_reason" or (key in ("model", "id") and isinstance(item, str))
+    return key == "stop_reason" or isinstance(item, str)
 
 
 def _mark(part: Part, row: dict[str, Any]) -> None:

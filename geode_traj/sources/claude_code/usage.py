@@ -26,13 +26,15 @@ class Reply:
     told: bool = False
     cost: Any = None
     thought: bool = False
+    _total: int = -1
 
     def take(self, row: dict[str, Any], message: dict[str, Any]) -> None:
         """Take the next line of the response."""
         if "usage" in message:
             self.told = True
-            if _total(message["usage"]) >= _total(self.usage):
-                self.usage = message["usage"]
+            total = _total(message["usage"])
+            if total >= self._total:
+                self.usage, self._total = message["usage"], total
         if row.get("costUSD") is not None:
             self.cost = row["costUSD"]
 
@@ -50,9 +52,11 @@ class Reply:
 
 
 def _total(usage: Any) -> int:
+    """Return how many tokens a usage tells of, -1 for what is none."""
     if not isinstance(usage, dict):
         return -1
-    return sum(count for name in _TOKENS.values() if type(count := usage.get(name)) is int)
+    counts = [usage.get(name) for name in _TOKENS.values()]
+    return sum([count for count in counts if type(count) is int])
 
 
 def _number(value: Any) -> int | float | None:
