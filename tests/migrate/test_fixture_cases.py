@@ -1,4 +1,4 @@
-"""Every legacy case through plan, apply, export and verify, against what its `expect.json` claims."""
+"""Every case of every format through plan, apply, export and verify, against what `expect.json` claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.migrate import pipeline
 from tests.reference import geode
 from tests.support import cases, secrets
 
-CASES = cases.legacy_cases()
+CASES = cases.all_cases()
 RESULTS = ("tool.completed",)
 
 
@@ -38,9 +38,16 @@ class Outcome:
         return [receipt.to_json() for receipt in receipts]
 
 
-@pytest.fixture(params=CASES, ids=[path.name for path in CASES])
-def outcome(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
-    return Outcome(request.param, tmp_path, monkeypatch)
+@pytest.mark.parametrize("folder", CASES, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+def test_case(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = Outcome(folder, tmp_path, monkeypatch)
+    check_receipts(outcome)
+    check_stored_events_and_their_order(outcome)
+    check_exports(outcome)
+    check_both_verifiers_pass_every_export(outcome)
+    check_no_secret_is_in_any_byte(outcome)
+    if outcome.expect.get("again", True):
+        check_a_second_run_changes_nothing(outcome)
 
 
 def by_session(receipt: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +61,7 @@ def legacy(payload: dict[str, Any]) -> tuple[str | None, int | None]:
     return told.get("source_path"), told.get("line_number")
 
 
-def test_receipts(outcome: Outcome) -> None:
+def check_receipts(outcome: Outcome) -> None:
     made = {receipt["source"]: by_session(receipt) for receipt in outcome.receipts}
     assert len(made) == len(outcome.receipts)
     for wanted in outcome.expect["receipts"]:
@@ -67,7 +74,7 @@ def test_receipts(outcome: Outcome) -> None:
         assert outcome.expect["exit_code"] == (3 if failed else 1 if damaged else 0)
 
 
-def test_stored_events_and_their_order(outcome: Outcome) -> None:
+def check_stored_events_and_their_order(outcome: Outcome) -> None:
     if not outcome.store.exists():
         assert "events" not in outcome.expect
         return
@@ -93,7 +100,7 @@ def test_stored_events_and_their_order(outcome: Outcome) -> None:
         assert own == [tuple(place) for place in order]
 
 
-def test_exports(outcome: Outcome) -> None:
+def check_exports(outcome: Outcome) -> None:
     for session, wanted in outcome.expect.get("exports", {}).items():
         text = outcome.exports[session].decode()
         doc = json.loads(text)
@@ -129,7 +136,7 @@ def check_correlation(wanted: dict[str, Any], at: dict[int | None, dict[str, Any
             assert len(at[event["line"]]["payload"]["content"]) == event["content_chars"]
 
 
-def test_both_verifiers_pass_every_export(outcome: Outcome) -> None:
+def check_both_verifiers_pass_every_export(outcome: Outcome) -> None:
     for session, data in outcome.exports.items():
         doc = json.loads(data)
         assert geode.check_trajectory(doc) == []
@@ -141,17 +148,17 @@ def test_both_verifiers_pass_every_export(outcome: Outcome) -> None:
         assert verify_bytes(digest).verdict == verified.verdict
 
 
-def test_a_second_run_changes_nothing(outcome: Outcome) -> None:
-    before = pipeline.file_bytes(outcome.store) if outcome.store.exists() else None
+def check_a_second_run_changes_nothing(outcome: Outcome) -> None:
+    before = pipeline.dump(outcome.store) if outcome.store.exists() else None
     again = outcome.migrate()
     assert {receipt["status"] for receipt in again} <= {"unchanged", "skipped", "failed"}
     read = [receipt for receipt in outcome.receipts if receipt["status"] not in ("skipped", "failed")]
     done = {receipt["source"] for receipt in read}
     assert {receipt["source"] for receipt in again if receipt["status"] == "unchanged"} == done
-    assert before == (pipeline.file_bytes(outcome.store) if outcome.store.exists() else None)
+    assert before == (pipeline.dump(outcome.store) if outcome.store.exists() else None)
 
 
-def test_no_secret_is_in_any_byte(outcome: Outcome) -> None:
+def check_no_secret_is_in_any_byte(outcome: Outcome) -> None:
     if not outcome.store.exists():
         assert outcome.exports == {}
         return

@@ -10,27 +10,10 @@ import pytest
 from geode_traj.codec.jsonl import MAX_LINE
 from geode_traj.sources import base
 from tests.migrate import pipeline
-from tests.migrate import test_fixture_cases as shared
 from tests.support import cases, claude_session
 
 FIXTURES = cases.FIXTURES.parent / "claude-code"
 LOGLINES = cases.FIXTURES.parent / "claude-code-loglines"
-CASES = sorted(path.parent for root in (FIXTURES, LOGLINES) for path in root.glob("*/expect.json"))
-CHECKS = [
-    shared.test_receipts,
-    shared.test_stored_events_and_their_order,
-    shared.test_exports,
-    shared.test_both_verifiers_pass_every_export,
-    shared.test_a_second_run_changes_nothing,
-    shared.test_no_secret_is_in_any_byte,
-]
-
-
-@pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-def test_case(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outcome = shared.Outcome(folder, tmp_path, monkeypatch)
-    for check in CHECKS:
-        check(outcome)
 
 
 def said(store: Path) -> list[tuple[str, str, str, str, object]]:

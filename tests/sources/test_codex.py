@@ -1,9 +1,9 @@
-"""Codex rollouts: every case through the pipeline, and what only several imports can show."""
+"""Codex rollouts: what only several imports can show."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,39 +11,10 @@ import pytest
 
 from geode_traj.sources import base
 from tests.migrate import pipeline
-from tests.migrate import test_fixture_cases as shared
 from tests.support import cases
 
 FIXTURES = cases.FIXTURES.parent / "codex"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/expect.json"))
-CHECKS = [
-    shared.test_receipts,
-    shared.test_stored_events_and_their_order,
-    shared.test_exports,
-    shared.test_both_verifiers_pass_every_export,
-    shared.test_a_second_run_changes_nothing,
-    shared.test_no_secret_is_in_any_byte,
-]
-
-
-def runs() -> list[Any]:
-    """Return (folder, check); a fork's copies are known at once: `test_a_fork_twice_is_a_fork_once`."""
-    pairs = ((folder, check) for folder in CASES for check in CHECKS)
-    return [
-        pytest.param(folder, check, id=f"{folder.name}-{check.__name__}")
-        for folder, check in pairs
-        if (folder.name, check) != ("fork", shared.test_a_second_run_changes_nothing)
-    ]
-
-
-@pytest.mark.parametrize(("folder", "check"), runs())
-def test_case(
-    folder: Path,
-    check: Callable[[shared.Outcome], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    check(shared.Outcome(folder, tmp_path, monkeypatch))
 
 
 def said(store: Path) -> list[tuple[str, str, str, str, str, object]]:

@@ -1,10 +1,10 @@
-"""Inspect logs: every case through the pipeline; archives are packed here, from members that can be read."""
+"""Inspect logs: what only several imports, or archives that are no cases, can show."""
 
 from __future__ import annotations
 
 import json
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,63 +15,16 @@ from geode_traj.errors import DataError
 from geode_traj.sources import base
 from geode_traj.sources.inspect_eval import splitting
 from tests.migrate import pipeline
-from tests.migrate import test_fixture_cases as shared
 from tests.support import cases
+from tests.support.archives import METHODS, pack
 
 FIXTURES = cases.FIXTURES.parent / "inspect_eval"
-CASES = sorted(path.parent for path in FIXTURES.rglob("expect.json"))
-METHODS = {"stored": zipfile.ZIP_STORED, "deflate": zipfile.ZIP_DEFLATED, "zstd": zipfile.ZIP_ZSTANDARD}
-CHECKS = [
-    shared.test_receipts,
-    shared.test_stored_events_and_their_order,
-    shared.test_exports,
-    shared.test_both_verifiers_pass_every_export,
-    shared.test_a_second_run_changes_nothing,
-    shared.test_no_secret_is_in_any_byte,
-]
-RENDER = cases.render
-
-
-def pack(path: Path, members: list[tuple[str, Any]], method: str = "zstd") -> Path:
-    """Write an archive; a member is JSON, or the text in `{"raw": text}`. Names may come twice."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w", METHODS[method]) as archive:
-        for name, value in members:
-            raw = value.get("raw") if isinstance(value, dict) else None
-            info = zipfile.ZipInfo(name)
-            info.compress_type = METHODS[method]
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("warnings.warn", lambda *_, **__: None)  # a name may come twice: that is a case
-                archive.writestr(info, json.dumps(value) if raw is None else raw)
-    return path
-
-
-def render(folder: Path, out: Path) -> Path:
-    """Make a case real, its archives too."""
-    target = RENDER(folder, out)
-    described = target / "members.json"
-    if described.exists():
-        for name, archive in json.loads(described.read_text("utf-8")).items():
-            pack(target / name, archive["members"], archive["method"])
-        described.unlink()
-    return target
-
-
-@pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_case(
-    folder: Path,
-    check: Callable[[shared.Outcome], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(cases, "render", render)
-    check(shared.Outcome(folder, tmp_path, monkeypatch))
+CASES = sorted(path.parent for path in FIXTURES.glob("*/expect.json"))
 
 
 def members(case: str = "run") -> list[tuple[str, Any]]:
     """Return the members of the one archive of a case."""
-    (archive,) = json.loads((FIXTURES / "archives" / case / "members.json").read_text("utf-8")).values()
+    (archive,) = json.loads((FIXTURES / case / "build.json").read_text("utf-8")).values()
     return [(name, value) for name, value in archive["members"]]
 
 
@@ -268,7 +221,7 @@ def test_a_log_that_changes_between_plan_and_import_is_refused(tmp_path: Path) -
 
 def test_each_file_of_the_cases_is_of_this_format_alone(tmp_path: Path) -> None:
     for folder in CASES:
-        for path in sorted((render(folder, tmp_path) / "input").iterdir()):
+        for path in sorted((cases.render(folder, tmp_path) / "input").iterdir()):
             data = path.read_bytes()
             probe = base.Probe(data[: base.HEAD_BYTES], data[-base.TAIL_BYTES :], path)
             assert base.detect(probe).name == "inspect-eval", path

@@ -1,9 +1,8 @@
-"""Sessions of Pi and its kin: every case through the pipeline, and what only several imports can show."""
+"""Sessions of Pi and its kin: what only several imports can show."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,30 +10,9 @@ import pytest
 
 from geode_traj.sources import base
 from tests.migrate import pipeline
-from tests.migrate import test_fixture_cases as shared
 from tests.support import cases
 
 FIXTURES = cases.FIXTURES.parent / "pi"
-CASES = sorted(path.parent for path in FIXTURES.glob("*/expect.json"))
-CHECKS = [
-    shared.test_receipts,
-    shared.test_stored_events_and_their_order,
-    shared.test_exports,
-    shared.test_both_verifiers_pass_every_export,
-    shared.test_a_second_run_changes_nothing,
-    shared.test_no_secret_is_in_any_byte,
-]
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-def test_case(
-    folder: Path,
-    check: Callable[[shared.Outcome], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    check(shared.Outcome(folder, tmp_path, monkeypatch))
 
 
 def only(name: str) -> Path:

@@ -1,48 +1,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.migrate import pipeline
-from tests.migrate import test_fixture_cases as shared
 from tests.support import cases
 
 FIXTURES = cases.FIXTURES.parent / "skellyspeak"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/expect.json"))
-CHECKS = [
-    shared.test_receipts,
-    shared.test_stored_events_and_their_order,
-    shared.test_exports,
-    shared.test_both_verifiers_pass_every_export,
-    shared.test_no_secret_is_in_any_byte,
-]
 START = 1_790_000_001_000
-
-
-@pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_case(
-    folder: Path,
-    check: Callable[[shared.Outcome], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    check(shared.Outcome(folder, tmp_path, monkeypatch))
-
-
-@pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-def test_the_same_bytes_again_are_nothing(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outcome = shared.Outcome(folder, tmp_path, monkeypatch)
-    before = outcome.store.exists() and pipeline.dump(outcome.store)
-    again = {receipt["status"] for receipt in outcome.migrate()}
-    assert again <= {"unchanged", "failed", "skipped"}
-    assert before == (outcome.store.exists() and pipeline.dump(outcome.store))
 
 
 def run(number: int, operation: str = "tokenize", *, at: int = 0, **more: Any) -> dict[str, Any]:

@@ -1,12 +1,12 @@
-"""Fixture cases of legacy transcripts: finding them, making them real, comparing with what they expect.
+"""Fixture cases of transcripts: finding them, making them real, comparing with what they expect.
 
-A case is a folder `fixtures/legacy/<case>/`, its name ending in `_fail` where `migrate` does not exit 0:
+A case is a folder `fixtures/<format>/<case>/`, its name ending in `_fail` where `migrate` does not exit 0:
 
 - `input/…`: what is migrated, as it stands in the repository;
 - `build.json`, for bytes that cannot stand in a text file: {path: [chunk, …]}, the files to make. A chunk
   is text, or an object `{"text": …}`, `{"hex": …}` or `{"of": [chunk, …]}` with `times` (default 1). Where
   an object `{"tables": …, "rows": …}` stands in place of the list, the file is a SQLite database
-  (`databases.make`);
+  (`databases.make`), where it is `{"members": …, "method": …}` a zip archive (`archives.pack`);
 - `expect.json`: the outcome.
 
 In any of these files `{{secret:KIND}}` becomes `secrets.make(KIND)` and `{{core:KIND}}` becomes
@@ -19,6 +19,7 @@ Keys of `expect.json`; whatever is absent is not claimed:
 - `migrate`: `paths` to give to `migrate`, relative to the case (default `["input"]`); `session_id`, its
   option.
 - `exit_code` of `migrate` into an empty store.
+- `again`: false where a second run may say more than that nothing is new; a test of its own tells what.
 - `receipts`, in any order; a source that has none here is not claimed:
   - `source`: path relative to the case; `status`; `reason`;
   - `records`: total, converted, kept_raw, damaged, blank, foreign. total counts the physical lines, which
@@ -52,11 +53,17 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from . import databases
+from . import archives, databases
 from .secrets import core, make
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "legacy"
 _PLACE = re.compile(r"\{\{(secret|core):([a-z0-9_]+)\}\}")
+
+
+def all_cases() -> list[Path]:
+    """Return the folders of the cases of all formats, sorted; what claims no receipts is no such case."""
+    found = FIXTURES.parent.glob("*/*/expect.json")
+    return sorted(path.parent for path in found if "receipts" in json.loads(path.read_text("utf-8")))
 
 
 def legacy_cases() -> list[Path]:
@@ -102,7 +109,10 @@ def render(case_dir: Path, out_dir: Path) -> Path:
     if build.exists():
         for name, chunks in json.loads(build.read_text("utf-8")).items():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(chunks, dict):
+            if isinstance(chunks, dict) and "members" in chunks:
+                archive = json.loads(_fill(json.dumps(chunks), escape=True))
+                archives.pack(target / name, archive["members"], archive["method"])
+            elif isinstance(chunks, dict):
                 databases.make(target / name, chunks, partial(_fill, escape=False))
             else:
                 (target / name).write_bytes(b"".join(_chunk(chunk) for chunk in chunks))
