@@ -1,4 +1,4 @@
-"""The README's console blocks and command table, run and compared, or written anew.
+"""The README's console blocks and tables, run and compared, or written anew.
 
 `python -m tests.support.readme` rewrites README.md from what the commands print now.
 """
@@ -15,6 +15,8 @@ from pathlib import Path
 import click
 
 from geode_traj.cli.main import root
+from geode_traj.export.ways.base import all_ways
+from geode_traj.sources.base import all_sources
 
 from .cases import render
 
@@ -22,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 _BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 _TABLE = re.compile(r"(?<=<!-- help -->\n).*?(?=<!-- /help -->)", re.DOTALL)
+_FORMATS = re.compile(r"(?<=<!-- formats -->\n).*?(?=<!-- /formats -->)", re.DOTALL)
 # What differs from run to run: new keys.
 _VARIES = (
     (re.compile(r"SHA256:[A-Za-z0-9+/]{43}"), "SHA256:…"),
@@ -30,8 +33,9 @@ _VARIES = (
 
 
 def written() -> str:
-    """Return README.md as it should be: every command's output and the table of commands."""
+    """Return README.md as it should be: every command's output, the tables of commands and formats."""
     text = _TABLE.sub(lambda _: _table(), README.read_text("utf-8"))
+    text = _FORMATS.sub(lambda _: _formats(), text)
     with tempfile.TemporaryDirectory() as folder:
         case = render(ROOT / "fixtures" / "demo", Path(folder))
         (case / "key").write_text("ab" * 32 + "\n")
@@ -42,6 +46,14 @@ def _table() -> str:
     context = click.Context(root)
     rows = [f"| `{name}` | {_help(context, name)} |\n" for name in root.list_commands(context)]
     return "".join(["| command | what it does |\n", "|---|---|\n", *rows])
+
+
+def _formats() -> str:
+    reads = [(source.name, source.reads) for source in all_sources().values() if not source.no_transcript]
+    writes = [("geode", "geode.trajectory@1"), *((way.name, way.writes) for way in all_ways().values())]
+    rows = [f"| {what} | `{name}` | {text} |\n" for what, found in (("reads", reads), ("writes", writes))
+            for name, text in found]  # fmt: skip
+    return "".join(["| | format | what |\n", "|---|---|---|\n", *rows])
 
 
 def _help(context: click.Context, name: str) -> str:
