@@ -90,8 +90,7 @@ def verify_stream(
             run.event(text)
     except DataError as error:
         return _salvaged(stream, error, name=name, sha256=sha256, size=size, given=given, plan=plan)
-    if document.framed:
-        layout.finish(document.head, stream, size)
+    layout.finish(document, stream, size)
     return run.finish(document.head, sha256, size)
 
 
@@ -203,16 +202,16 @@ class _Run:
         self._any, self._by_kind, self._by_sign = _event_checks()
 
     def event(self, text: EventText) -> None:
+        signs, encoded = look(text.value, text.data)
+        if self._layout is not None and self._layout.differs is None:
+            self._layout.feed(text, encoded or dumps(text.value, plain=not signs & EXPONENT))
         if not self._is_event(text.value):
             self._facts.malformed += 1
             place = Place(file=self._name, line=text.line, ordinal=text.ordinal)
             self._schema(text.value, "event", f"/events/{text.ordinal - 1}", place)
             return
-        signs, encoded = look(text.value, text.data)
         event = view(self._name, text, signs)
         facts = self._facts
-        if self._layout is not None and self._layout.differs is None:
-            self._layout.feed(text, encoded or dumps(text.value, plain=not signs & EXPONENT))
         facts.feed(event)
         for check, on_event in self._by_kind.get(event.kind, self._any):
             for hit in on_event(facts, event):
@@ -264,7 +263,7 @@ class _Run:
         computed = facts.completeness()
         verdict: Verdict = "valid" if computed.scope_complete else "incomplete"
         if any(
-            found.severity == "error" and not found.code.startswith(OF_THE_RUN) for found in self._findings
+            found.severity == "error" and int(found.code[2:]) // 100 != OF_THE_RUN for found in self._findings
         ):
             verdict = "invalid"
         privacy = head.get("privacy")

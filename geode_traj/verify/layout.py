@@ -6,9 +6,9 @@ only line-framed ones are read with one event in memory. The first place that di
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from geode_traj.codec.framed import EventText, frame
+from geode_traj.codec.framed import Document, EventText, frame
 from geode_traj.contract.encoding import encode
 from geode_traj.model.finding import Place
 
@@ -35,11 +35,13 @@ class Layout:
         self._end = text.offset + len(text.data) + 1
         self._next = self._end + 1
 
-    def finish(self, head: dict[str, Any], stream: BinaryIO, size: int) -> None:
-        """Compare what stands around the events."""
+    def finish(self, document: Document, stream: BinaryIO, size: int) -> None:
+        """Compare what stands around the events of a document that was read to its end."""
+        if not document.framed:
+            self.differs = Place()
         if self.differs is not None:
             return
-        opening, closing = frame(head, encode)
+        opening, closing = frame(document.head, encode)
         first = len(opening) if self._first is None else self._first
         end = first if self._first is None else self._end
         if first != len(opening) or _read(stream, 0, first) != opening:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from geode_traj.model.finding import Finding
 
 Verdict = Literal["valid", "incomplete", "invalid", "unreadable"]
-OF_THE_RUN = "GT11"
+OF_THE_RUN = 11
 """Findings of this family tell what a run did; the file that tells it may be as it should."""
 RULESET = "2"
 

@@ -189,7 +189,8 @@ def _event(line: Line, position: int) -> Iterator[EventText | Flaw]:
     data = line.data.removesuffix(b",")
     found = mend(data)
     for flaw in found.flaws:
-        yield _on(line, flaw, position, lost=not found.read)
+        if line.ended or flaw.code != "GT113":  # else the file is cut short there, which is told of the whole
+            yield _on(line, flaw, position, lost=not found.read)
     if found.read:
         yield EventText(position, found.value, data, line.number, line.offset)
 

@@ -74,6 +74,7 @@ class Sessions:
         self.current = Session()
         self.current_id: str | None = None
         self.reentered: str | None = None
+        self._named = self._nobody = self.current
         self._by_id: dict[str, Session] = {}
 
     def enter(self, session_id: str) -> None:
@@ -82,7 +83,8 @@ class Sessions:
         Asked of every event: nothing is to do while the session stays the same.
         """
         self.reentered = None
-        if session_id == self.current_id:
+        self.current = self._named if session_id else self._nobody
+        if session_id == self.current_id or not session_id:
             return
         known = self._by_id.get(session_id)
         if known is None:
@@ -94,7 +96,8 @@ class Sessions:
         elif known.left:
             self.reentered = self.current_id
         self.current.left = True
-        self.current, self.current_id = known, session_id
+        self.current = self._named = known
+        self.current_id = session_id
 
     def get(self, session_id: str) -> Session | None:
         """Return a session that was seen; None too where there were too many to remember."""
