@@ -250,7 +250,7 @@ class _Run:
         if self._dated_id:
             self._told("GT205", "dated schema, normalised", place)
             schema_id = self._dated_id
-        if self._layout is not None and self._layout.differs is not None:
+        if schema_id == TRAJECTORY and self._layout is not None and self._layout.differs is not None:
             self._told("GT115", "not written canonically", replace(self._layout.differs, file=self._name))
         for code, count in sorted(self._counts.items()):
             if count > PER_CODE:
