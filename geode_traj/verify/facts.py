@@ -265,4 +265,4 @@ def gate_hits(value: Any) -> list[GateHit]:
     # A hit in one text is also one in all of them, joined by a character that no word holds.
     if not may_hit("\0".join(texts)):
         return []
-    return [hit for text in texts for hit in find_hits(text)]
+    return [hit for text in texts if may_hit(text) for hit in find_hits(text)]
