@@ -7,9 +7,10 @@ every fault is one that a reader of the claims may stumble over.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any, Final
 
+from geode_traj.codec.pointer import escape
 from geode_traj.contract.faults import Fault, is_number
 from geode_traj.contract.times import parse
 
@@ -31,6 +32,21 @@ _SUMS: Final = {
     "total_cost_usd": "cost_usd",
 }
 _MAX_TRAJECTORIES: Final = 10_000
+_MEMBERS: Final = {
+    "trajectory": "schema_version session_id trajectory_id agent steps notes final_metrics extra"
+    " continued_trajectory_ref subagent_trajectories",
+    "agent": "name version model_name tool_definitions extra",
+    "step": "step_id timestamp source model_name reasoning_effort message reasoning_content tool_calls"
+    " observation metrics llm_call_count is_copied_context extra",
+    "call": "tool_call_id function_name arguments extra",
+    "observation": "results",
+    "result": "source_call_id content subagent_trajectory_ref extra",
+    "metrics": "prompt_tokens completion_tokens cached_tokens cost_usd prompt_token_ids completion_token_ids"
+    " logprobs extra",
+    "final": "total_prompt_tokens total_completion_tokens total_cached_tokens total_cost_usd total_steps"
+    " extra",
+}
+_KNOWN: Final = {name: frozenset(members.split()) for name, members in _MEMBERS.items()}
 
 
 def faults(document: dict[str, Any]) -> Iterator[Fault]:
@@ -52,6 +68,8 @@ def faults(document: dict[str, Any]) -> Iterator[Fault]:
 
 def _trajectory(value: dict[str, Any], pointer: str, embedded: list[dict[str, Any]]) -> Iterator[Fault]:
     agent = value.get("agent")
+    yield from _unknown(value, "trajectory", pointer)
+    yield from _unknown(agent, "agent", f"{pointer}/agent")
     for key in ("name", "version"):
         if not isinstance(agent, dict) or not isinstance(agent.get(key), str):
             yield Fault(SHAPE, "is not a text", f"{pointer}/agent/{key}")
@@ -70,9 +88,28 @@ def _trajectory(value: dict[str, Any], pointer: str, embedded: list[dict[str, An
             continue
         if step.get("step_id") != index + 1:
             yield Fault(STEP_IDS, "step_id is not the step's number", f"{where}/step_id")
+        yield from _members(step, where)
         yield from _step(step, where)
         yield from _links(step, where, known)
     yield from _totals(value, pointer, embedded)
+
+
+def _unknown(value: object, kind: str, where: str) -> Iterator[Fault]:
+    for key in value.keys() - _KNOWN[kind] if isinstance(value, dict) else ():
+        yield Fault(SHAPE, "the format has no such member", f"{where}/{escape(key)}")
+
+
+def _members(step: dict[str, Any], where: str) -> Iterator[Fault]:
+    """Yield the members that the format does not have; what is its own stands in `extra`."""
+    observation = step.get("observation")
+    results = observation.get("results") if isinstance(observation, dict) else None
+    yield from _unknown(step, "step", where)
+    yield from _unknown(step.get("metrics"), "metrics", f"{where}/metrics")
+    yield from _unknown(observation, "observation", f"{where}/observation")
+    for index, call in enumerate(_objects(step.get("tool_calls"))):
+        yield from _unknown(call, "call", f"{where}/tool_calls/{index}")
+    for index, result in enumerate(_objects(results)):
+        yield from _unknown(result, "result", f"{where}/observation/results/{index}")
 
 
 def _step(step: dict[str, Any], where: str) -> Iterator[Fault]:
@@ -148,11 +185,13 @@ def _totals(value: dict[str, Any], pointer: str, embedded: list[dict[str, Any]])
     if not isinstance(final, dict):
         yield Fault(SHAPE, "is not an object", f"{pointer}/final_metrics")
         return
+    yield from _unknown(final, "final", f"{pointer}/final_metrics")
     steps = _objects(value.get("steps"))
     own = [step for step in steps if step.get("is_copied_context") is not True]
     below = [step for child in embedded for step in _objects(child.get("steps"))]
     ways = (own, steps, own + below, steps + below)
-    outside = any(_refers(step) for step in steps)
+    here = {child.get("trajectory_id") for child in embedded}
+    outside = any(_refers(step, here) for step in [*steps, *below])
     for total, key in _SUMS.items():
         stated = final.get(total)
         if not is_number(stated):
@@ -161,7 +200,7 @@ def _totals(value: dict[str, Any], pointer: str, embedded: list[dict[str, Any]])
         if not any(count for _, count, _ in seen):
             continue
         whole = any(_close(stated, amount) for amount, _, _ in seen)
-        short = (outside or seen[1][2]) and stated > seen[0][0]
+        short = (outside or seen[3][2]) and stated > seen[0][0]
         if not whole and not short:
             yield Fault(TOTALS, f"is not the sum of the steps' {key}", f"{pointer}/final_metrics/{total}")
     counted = final.get("total_steps")
@@ -169,11 +208,13 @@ def _totals(value: dict[str, Any], pointer: str, embedded: list[dict[str, Any]])
         yield Fault(TOTALS, "is not the number of steps", f"{pointer}/final_metrics/total_steps")
 
 
-def _refers(step: dict[str, Any]) -> bool:
-    """Tell whether a step refers to a trajectory, of which a total may know more than this file."""
+def _refers(step: dict[str, Any], here: Set[object]) -> bool:
+    """Tell whether a step refers to a trajectory elsewhere, of which a total may know more than this file."""
     observation = step.get("observation")
     results = observation.get("results") if isinstance(observation, dict) else None
-    return any(result.get("subagent_trajectory_ref") for result in _objects(results))
+    refs = [result.get("subagent_trajectory_ref") for result in _objects(results)]
+    listed = [one for ref in refs for one in _objects([ref] if isinstance(ref, dict) else ref)]
+    return any(one.get("trajectory_id") not in here for one in listed)
 
 
 def _seen(steps: list[dict[str, Any]], key: str) -> tuple[float, int, int]:

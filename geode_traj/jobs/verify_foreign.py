@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from geode_traj.codec.files import reading
 from geode_traj.codec.framed import Document, EventText
@@ -27,6 +27,12 @@ from geode_traj.sources.base import Source
 from geode_traj.sources.lines import JsonLines
 from geode_traj.store import events, imports, opening
 from geode_traj.verify import Verified, verify_document
+
+_MENDED: Final = {
+    "_escaped": "text that is no Unicode",
+    "_nonfinite": "a number that is none",
+    "duplicates": "a repeated key",
+}
 
 
 def verify_planned(planned: list[Planned], path: Path, watch: Watch | None) -> Iterator[Verified]:
@@ -77,7 +83,7 @@ def _imported(todo: list[Planned], found: Found, watch: Watch | None) -> Iterato
             own = found if len(judged) == 1 else Found(found.file, found.sha256, found.size, found.schema_id)
             own.add("GT150", f"read as {source.name}, as if imported")
             _damage(connection, session_id, own)
-            document = _placed(Export(connection, [session_id]).document(), source)
+            document = _looked_at(Export(connection, [session_id]).document(), source, own)
             document = watch(document) if watch else document
             result = verify_document(
                 document, name=found.file, sha256=found.sha256, size=found.size, plan=plans.of(watch)
@@ -119,17 +125,24 @@ def _damage(connection: Any, session_id: str, found: Found) -> None:
         found.add("GT151", f"damaged: {line.reason}", Place(found.file, line=line.line, span=span))
 
 
-def _placed(document: Document, source: Source) -> Document:
-    """Name the line that each event came from, where the source's records are lines."""
-    if not isinstance(source, JsonLines):
-        return document
+def _looked_at(document: Document, source: Source, own: Found) -> Document:
+    """Tell what was mended in each event's record; name its line, where the source's records are lines."""
     inner = document.events
+    lines = isinstance(source, JsonLines)
 
     def events() -> Iterator[EventText]:
-        for text in inner:
-            legacy = text.value["payload"].get("_legacy")
-            number = legacy.get("line_number") if isinstance(legacy, dict) else None
-            yield replace(text, line=number) if type(number) is int and number > 0 else text
+        for given in inner:
+            text, payload = given, given.value["payload"]
+            legacy = payload.get("_legacy")
+            told = legacy if isinstance(legacy, dict) else {}
+            number = told.get("line_number")
+            if lines and type(number) is int and number > 0:
+                text = replace(given, line=number)
+            marks = {**payload, "duplicates": told.get("duplicates")}
+            if any(marks.get(mark) for mark in _MENDED):
+                what = ", ".join(word for mark, word in _MENDED.items() if marks.get(mark))
+                own.add("GT156", f"mended: {what}", Place(own.file, line=text.line, ordinal=text.ordinal))
+            yield text
 
     document.events = events()
     return document

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,11 @@ def test_a_shell_completes_verbs(tmp_path: Path) -> None:
     assert (checked.returncode, checked.stderr) == (0, b"")
     asked = {"_GEODE_TRAJ_COMPLETE": "bash_complete", "COMP_WORDS": "geode-traj mig", "COMP_CWORD": "1"}
     done = subprocess.run(
-        ["geode-traj"], env={**os.environ, **asked}, capture_output=True, text=True, check=False
+        [Path(sys.executable).with_name("geode-traj")],
+        env={**os.environ, **asked},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stdout.split() == ["plain,migrate"]
 

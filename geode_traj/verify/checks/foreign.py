@@ -48,6 +48,15 @@ def manifest_alone() -> None:
     """
 
 
+@engine_check("GT156", "warning", "whoever wrote it wrote no strict JSON", since="2")
+def mended() -> None:
+    """A record held what JSON cannot hold, or holds twice, and was mended while reading.
+
+    That is: text that is no Unicode (kept as its escapes), a number that is none (kept as nan, inf or -inf),
+    a key that is repeated (the last value counts; the earlier ones are kept beside).
+    """
+
+
 @engine_check("GT160", "error", "write records as the contract shapes them", since="2")
 def record_shape() -> None:
     """A GEODE record does not have its shape: a member is missing, of a wrong type or out of its range.
