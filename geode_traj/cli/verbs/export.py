@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ import click
 from geode_traj.cli.options import PATH, pairs, store_option
 from geode_traj.cli.output import error_line, note, say
 from geode_traj.codec.text import clip
-from geode_traj.errors import TrajError, WorldError, worst_exit
+from geode_traj.errors import DataError, TrajError, WorldError, worst_exit
 from geode_traj.export import references
 from geode_traj.export.trajectory import Content, Export, Exported
 from geode_traj.export.ways.base import Way, all_ways, by_name
@@ -42,6 +43,7 @@ GEODE: Final = "geode"
 @click.option("--plan", type=PATH, help="State the declared plan that runs are reconciled with.")
 @click.option("--require-native-ids", is_flag=True, help="Refuse where ids would have to be derived.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
+@click.option("--dry-run", is_flag=True, help="Say which files would be written; write nothing.")
 def command(
     sessions: tuple[str, ...],
     store: Path,
@@ -56,6 +58,7 @@ def command(
     plan: Path | None,
     require_native_ids: bool,
     force: bool,
+    dry_run: bool,
 ) -> int:
     """Export sessions as geode.trajectory@1 files.
 
@@ -91,10 +94,36 @@ def command(
             if form == GEODE
             else _Projections(connection, options, by_name(form))
         )
+        jobs = [([one], out / file_name(one, writer.suffix)) for one in ids] if each else [(ids, out)]
+        if dry_run:
+            return _show_jobs(connection, jobs, force=force)
         if str(out) == "-":
             writer.pour(ids)
             return 0
-        return _write_each(writer, _jobs(ids, out, each=each, suffix=writer.suffix))
+        if each:
+            _make(out)
+        return _write_each(writer, jobs)
+
+
+def _show_jobs(connection: sqlite3.Connection, jobs: list[tuple[list[str], Path]], *, force: bool) -> int:
+    """Say what would be written, and what would be refused for what is known beforehand."""
+    held = {summary.session_id: summary.events for summary in events.summaries(connection)}
+    codes = []
+    for group, path in jobs:
+        missing = next((one for one in group if not held.get(one)), None)
+        if missing is not None:
+            codes.append(_refused(DataError("TE302", what=f"session {missing}", place=str(path))))
+        elif not force and os.path.lexists(path):
+            codes.append(_refused(WorldError("TE601", path=path.name, place=str(path))))
+        else:
+            say(f"would write {clip(str(path), 200)}: {sum(held[one] for one in set(group))} event(s)")
+    note("dry run: nothing was written")
+    return worst_exit(codes)
+
+
+def _refused(error: TrajError) -> int:
+    error_line(error)
+    return error.exit_code
 
 
 def _write_each(writer: _Trajectories | _Projections, jobs: list[tuple[list[str], Path]]) -> int:
@@ -103,8 +132,7 @@ def _write_each(writer: _Trajectories | _Projections, jobs: list[tuple[list[str]
         try:
             writer.write(group, path)
         except TrajError as error:
-            error_line(error)
-            codes.append(error.exit_code)
+            codes.append(_refused(error))
     note(f"{len(jobs) - len(codes)} of {len(jobs)} file(s) exported")
     return worst_exit(codes)
 
@@ -186,15 +214,11 @@ def _companions(
     return given
 
 
-def _jobs(ids: list[str], out: Path, *, each: bool, suffix: str) -> list[tuple[list[str], Path]]:
-    """Return which sessions go into which file, the folder made where there is one file each."""
-    if not each:
-        return [(ids, out)]
+def _make(folder: Path) -> None:
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WorldError("TE602", path=out.name, why=error.strerror, place=str(out)) from None
-    return [([session], out / file_name(session, suffix)) for session in ids]
+        raise WorldError("TE602", path=folder.name, why=error.strerror, place=str(folder)) from None
 
 
 def _named(trajectory_id: str | None, ids: list[str]) -> str | None:
