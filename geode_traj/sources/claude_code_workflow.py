@@ -9,7 +9,7 @@ from typing import Final
 from geode_traj.model.event import Item
 from geode_traj.sources.base import Input, Probe, Source, Unit
 
-_STEPS: Final = frozenset({"started", "result"})
+_STEPS: Final = ("started", "result")  # asked with whatever stands there, hashable or not
 _RUN: Final = re.compile(rb'\s{0,16}\{\s{0,16}"runId"\s{0,16}:\s{0,16}"wf_')
 
 

@@ -81,6 +81,8 @@ def test_lines_that_a_transcript_quotes_do_not_make_it_a_log() -> None:
         b"# a page about OBS_JSON {...} lines\n",
         b"SQLite format 3\x00",
         b"PK\x03\x04",
+        b'{"type": {}, "kind": [], "event": {}, "role": [], "direction": {}, "action": [], "schema_id": {}}',
+        b'{"type": [], "kind": {}, "event": [], "role": {}, "direction": [], "action": {}, "schema_id": []}',
     ],
 )
 def test_no_format_takes_what_is_none(head: bytes) -> None:

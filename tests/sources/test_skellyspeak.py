@@ -208,3 +208,9 @@ def test_a_value_nested_without_end_is_refused_by_name(tmp_path: Path, layout: i
     path.write_text(text.replace('"DEEP"', '{"a":' * 3000 + "1" + "}" * 3000))
     (receipt,) = pipeline.migrate(tmp_path / "store.db", path)
     assert (receipt.format, receipt.status, receipt.code) == ("skellyspeak-archive", "failed", "TE204")
+
+
+def test_what_should_be_a_word_and_is_none_stays_as_it_is(tmp_path: Path) -> None:
+    odd = reply(1, "hello")
+    odd["context"]["trigger"], odd["attempts"][0]["kind"] = {}, ["ok"]
+    assert told(tmp_path / "store.db", archive(tmp_path, odd))["ai-traces.json#s1/1"] == "imported"

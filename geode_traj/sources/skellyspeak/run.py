@@ -27,8 +27,9 @@ OPERATIONS: Final = frozenset(
     """reply review answer reflect tokenize tokenize_learner translate explain suggest word_insight story
     transcribe synthesize assess_skills lesson-topic annotate""".split()
 )
-_LEARNER: Final = frozenset({"learner_message", "edit_resend"})
-_ANSWERED: Final = frozenset({"ok", "unparseable", "invalid"})
+# Asked with whatever stands there, hashable or not.
+_LEARNER: Final = ("learner_message", "edit_resend")
+_ANSWERED: Final = ("ok", "unparseable", "invalid")
 _WORDS: Final = ("operation", "outcome", "context", "length_checks", "plan")
 OUTPUT_PREVIEW: Final = 8_000
 NOT_REPORTED: Final = "not_reported"
