@@ -1,0 +1,84 @@
+"""Our scanner over the corpora, as `geode-traj scan` runs it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from geode_traj.codec import pointer
+from geode_traj.codec.canonical import dumps
+from geode_traj.jobs.scan_files import scan
+from geode_traj.scan.engine import Scanner
+from geode_traj.scan.rules import packaged
+from tests.bench.clock import Clock
+from tests.bench.secrets.corpus import Corpus
+from tests.bench.secrets.score import Found
+
+NAME: Final = "geode-traj"
+BANDS: Final = ("high", "review")
+"""What a person has to decide about; notes are not counted, neither as found nor as false."""
+
+
+def version() -> str:
+    """Return the name of the ruleset."""
+    return packaged().name
+
+
+def find(path: Path, corpus: Corpus | None = None) -> tuple[list[Found], float]:
+    """Scan a file for publishing; return its findings and the seconds of one core that took."""
+    clock = Clock()
+    with clock:
+        report, _ = scan([path], profile="publish")
+    if report.entries[0].data["sha256"] is None:
+        raise RuntimeError(report.entries[0].problem)
+    rows = report.entries[0].data["findings"]
+    return list(_found(rows, corpus.lines if corpus else [])), clock.cpu
+
+
+def _found(rows: list[dict[str, Any]], lines: list[bytes]) -> Iterator[Found]:
+    for row in rows:
+        place = row["place"]
+        span = tuple(place["span"]) if "span" in place else None
+        line, in_key = place.get("line", 0), place.get("in_key", False)
+        if row["band"] not in BANDS:
+            continue
+        value = ""
+        if lines and span and not in_key:
+            value = str(_at(json.loads(lines[line - 1]), place["pointer"]))[span[0] : span[1]]
+        rule = f"{row['rule']} ({row['class']})" + (f" in {row['view']}" if row["view"] else "")
+        yield Found(line, rule, value, place["pointer"], span, in_key, row["band"])
+
+
+def _at(value: Any, where: str) -> Any:
+    for step in pointer.split(where):
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value
+
+
+def filter_speed(corpus: Corpus) -> float:
+    """Return how many MB of canonical events the import's filter looks through in a second of one core."""
+    scanner = Scanner("import")
+    events = [dumps(json.loads(line)) for line in corpus.lines]
+    clock = Clock()
+    with clock:
+        for event in events:
+            scanner.may_match(event)
+    return sum(map(len, events)) / clock.cpu / 1e6
+
+
+def slowest(lines: dict[str, str]) -> dict[str, float]:
+    """Return how many milliseconds the slower profile needs for each text; the better of two runs."""
+    scanners = (Scanner("import"), Scanner("publish"))
+    took = {}
+    for name, text in lines.items():
+        took[name] = max(min(_timed(scanner, text) for _ in range(2)) for scanner in scanners)
+    return took
+
+
+def _timed(scanner: Scanner, text: str) -> float:
+    began = time.thread_time()
+    scanner.find(text)
+    return (time.thread_time() - began) * 1000
