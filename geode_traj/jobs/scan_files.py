@@ -1,218 +1,226 @@
-"""Scanning files for secrets and personal data: JSON by its strings and keys, JSON lines, any other text."""
+"""Scanning files for secrets and personal data: JSON by its strings and keys, JSON lines, any other text.
+
+Files are cut into units that processes of their own search (`jobs.scan_workers`), and what these find comes
+back in the order of the files: the report is the same however many are at work.
+"""
 
 from __future__ import annotations
 
 import codecs
+import hashlib
 import secrets
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import reduce
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import Any, BinaryIO, Final, Literal, cast
+from typing import BinaryIO, Final, cast
 
-from geode_traj import __version__
-from geode_traj.codec import framed, pointer
-from geode_traj.codec.files import CHUNK, reading, sha256_file
+from geode_traj.codec import framed
+from geode_traj.codec.canonical import dumps
+from geode_traj.codec.files import CHUNK, reading
 from geode_traj.codec.framed import MAX_WHOLE
 from geode_traj.codec.jsonl import MAX_LINE, lines
 from geode_traj.codec.reading import tolerant
-from geode_traj.errors import EXIT_FINDINGS, EXIT_PARTIAL, DataError, TrajError, WorldError, worst_exit
-from geode_traj.model.finding import Finding, Place, Severity
-from geode_traj.model.report import Entry, Report
+from geode_traj.errors import DataError, TrajError, WorldError
+from geode_traj.jobs.scan_parts import Label, Mac, Part, Unscanned, keyed
+from geode_traj.jobs.scan_report import FailOn, Scanned, exit_code, report
+from geode_traj.jobs.scan_workers import SECONDS, Unit, scan_units
+from geode_traj.model.report import Report
 from geode_traj.scan.engine import Scanner
-from geode_traj.scan.finding import ScanFinding, scan_text, scan_value
-from geode_traj.scan.numbering import Numbering
+from geode_traj.scan.finding import ScanFinding
 from geode_traj.scan.rules import Profile
 
-FailOn = Literal["high", "review", "none"]
-SCHEMA_ID: Final = "geode-traj.scan-report@1"
-_SEVERITY: Final[dict[str, Severity]] = {"high": "error", "review": "warning", "note": "note"}
-_FAILS: Final[dict[str, tuple[Severity, ...]]] = {
-    "high": ("error",),
-    "review": ("error", "warning"),
-    "none": (),
-}
+STDIN: Final = "-"
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPOOLED: Final = 8 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Scanned:
-    """One input: its findings with their lines, why a part could not be scanned, the error if unread."""
-
-    path: str
-    sha256: str | None = None
-    bytes: int | None = None
-    quarantine: tuple[str, ...] = ()
-    findings: tuple[tuple[ScanFinding, int | None], ...] = ()
-    error: str | None = None
+_UNIT: Final = 1 << 16
+_TOO_LONG: Final = Unscanned(None, "", "a line was too long to scan")
 
 
 def scan(
-    paths: Iterable[Path], *, profile: Profile, fail_on: FailOn = "high", sensitive: Iterable[str] = ()
+    paths: Iterable[Path],
+    *,
+    profile: Profile,
+    fail_on: FailOn = "high",
+    sensitive: Iterable[str] = (),
+    jobs: int = 1,
+    seconds: float = SECONDS,
+    stdin: BinaryIO | None = None,
 ) -> tuple[Report, int]:
     """Scan files and return the report and the exit code; raise `WorldError` TE104 where no file matched.
 
-    What holds JSON is scanned by its leaves, so that escapes hide nothing. What is no text, or has a line
-    over the limit, is searched as far as that goes and quarantined: it never counts as clean.
+    What holds JSON is scanned by its leaves, so that escapes hide nothing. What is no text, has a line over
+    the limit, or takes longer than `seconds` for a text (`jobs.scan_workers`), is searched as far as that
+    goes and quarantined: it never counts as clean. The path `-` stands for `stdin`.
     """
-    scanner = Scanner(profile, sensitive)
-    numbering = Numbering(secrets.token_bytes(32))  # numbers join equal values inside one report only
-    done = [_file(path, scanner, numbering) for path in paths]
-    if not done:
+    found = scan_with(
+        Scanner(profile, sensitive), paths, fail_on=fail_on, jobs=jobs, seconds=seconds, stdin=stdin
+    )
+    return found, exit_code(found)
+
+
+def scan_with(
+    scanner: Scanner,
+    paths: Iterable[Path],
+    *,
+    fail_on: FailOn = "high",
+    jobs: int = 1,
+    seconds: float = SECONDS,
+    stdin: BinaryIO | None = None,
+) -> Report:
+    """Scan files with a scanner that was set up elsewhere; see `scan`."""
+    key = secrets.token_bytes(32)  # numbers join equal values inside one report only
+    files = _Files(paths, scanner, keyed(key), stdin)
+    for unit, result in scan_units(files.units(), scanner, key, jobs, seconds=seconds):
+        files.done[unit.owner].add(result)
+    if not files.done:
         raise WorldError("TE104")
-    counts = Counter(found.cls for one in done for found, _ in one.findings)
-    head = {"tool_version": __version__, "ruleset": scanner.ruleset.name, "engines": ["rules"]}
-    entries = tuple(map(_entry, done))
-    report = Report(SCHEMA_ID, head, "inputs", entries, dict(sorted(counts.items())), _FAILS[fail_on])
-    return report, exit_code(report)
+    return report(files.done, scanner, fail_on)
 
 
-def exit_code(report: Report) -> int:
-    """Return what a scan ends with: 3 where a part could not be scanned, 1 where a finding fails."""
-    codes = [EXIT_PARTIAL for entry in report.entries if entry.problem]
-    codes += [EXIT_FINDINGS for entry in report.entries if report.failing(entry)]
-    return worst_exit(codes)
+class _Files:
+    """The files of one scan: what they are cut into, and what is known of each."""
 
-
-def _file(path: Path, scanner: Scanner, numbering: Numbering) -> Scanned:
-    work = _Work(scanner, numbering)
-    try:
-        sha256, size = sha256_file(path)
-        with reading(path) as stream:
-            if stream.read(2) in _UTF16:
-                with SpooledTemporaryFile(max_size=_SPOOLED) as copy:
-                    work.scan(cast(BinaryIO, copy), work.recode(stream, cast(BinaryIO, copy)))
-            else:
-                work.scan(stream, size)
-    except TrajError as error:
-        return Scanned(str(path), error=error.message)
-    return Scanned(str(path), sha256, size, tuple(work.quarantine), tuple(work.findings))
-
-
-class _Work:
-    """One file under scan: its findings with their lines, and what keeps it from counting as clean."""
-
-    def __init__(self, scanner: Scanner, numbering: Numbering) -> None:
-        self.findings: list[tuple[ScanFinding, int | None]] = []
-        self.quarantine: dict[str, None] = {}
+    def __init__(self, paths: Iterable[Path], scanner: Scanner, mac: Mac, stdin: BinaryIO | None) -> None:
+        self.done: list[Scanned] = []
+        self._paths = paths
         self._scanner = scanner
-        self._number = numbering.number
+        self._credentials = {rule.cls for rule in scanner.ruleset.rules if "import" in rule.profiles}
+        self._mac = mac
+        self._stdin = stdin
 
-    def recode(self, stream: BinaryIO, copy: BinaryIO) -> int:
-        """Write UTF-16 text as UTF-8 and return its size; lone surrogates pass, for `scan` to judge."""
-        decoder = codecs.getincrementaldecoder("utf-16")("surrogatepass")
-        size = 0
-        stream.seek(0)
-        try:
-            chunk = stream.read(CHUNK)
-            while chunk:
-                more = stream.read(CHUNK)
-                text = decoder.decode(chunk, final=not more)
-                size += copy.write(text.encode("utf-8", "surrogatepass"))
-                chunk = more
-        except UnicodeDecodeError:
-            self.quarantine["it is no UTF-16 text"] = None
-        return size
+    def units(self) -> Iterator[Unit]:
+        """Yield what is to be searched, file by file."""
+        for path in self._paths:
+            one = self._named(path)
+            self.done.append(one)
+            try:
+                with self._opened(path) as stream:
+                    one.sha256, one.bytes = _digest(stream)
+                    yield from self._of_stream(stream, one)
+            except TrajError as error:
+                one.error = error.message.replace(path.name, Path(one.name).name)
 
-    def scan(self, stream: BinaryIO, size: int) -> None:
-        """Scan what a stream holds, in the first of the ways that reads it."""
-        stream.seek(0)
-        if self._framed(stream, size):
+    def _named(self, path: Path) -> Scanned:
+        """Return the entry of a file, called by its path without credentials: these are findings, too."""
+        name = str(path)
+        spans = [span for span in self._scanner.find(name) if span.cls in self._credentials]
+        told: list[tuple[Label, ScanFinding]] = []
+        for span in reversed(spans):
+            name = f"{name[: span.start]}[REDACTED:{span.cls}]{name[span.end :]}"
+            number = self._mac("value", span.value)
+            told.append((None, ScanFinding(span.rule, span.cls, span.band, "", None, number, "path")))
+        return Scanned(name, findings=told[::-1])
+
+    @contextmanager
+    def _opened(self, path: Path) -> Iterator[BinaryIO]:
+        if self._stdin is None or str(path) != STDIN:
+            with reading(path) as stream:
+                yield stream
             return
-        stream.seek(0)
-        data = stream.read(MAX_WHOLE).removeprefix(codecs.BOM_UTF8) if size <= MAX_WHOLE else b""
-        # One object or list over several lines; what stands on one line is told with its number.
-        whole = b"\n" in data.strip() and self._json(data, None)
-        if whole:
-            self._judge(data)
+        with SpooledTemporaryFile(max_size=_SPOOLED) as copy:
+            while chunk := self._stdin.read(CHUNK):
+                copy.write(chunk)
+            copy.seek(0)
+            yield cast(BinaryIO, copy)
+
+    def _of_stream(self, stream: BinaryIO, one: Scanned) -> Iterator[Unit]:
+        if stream.read(2) not in _UTF16:
+            yield from self._of_text(stream, one.bytes or 0, one)
             return
-        del data
+        with SpooledTemporaryFile(max_size=_SPOOLED) as copy:
+            size, sound = _recode(stream, cast(BinaryIO, copy))
+            if not sound:
+                one.unscanned[Unscanned(None, "", "it is no UTF-16 text")] = None
+            yield from self._of_text(cast(BinaryIO, copy), size, one)
+
+    def _of_text(self, stream: BinaryIO, size: int, one: Scanned) -> Iterator[Unit]:
+        """Cut what a stream holds in the first of the ways that reads it."""
+        owner = len(self.done) - 1
         stream.seek(0)
+        head = _framed_head(stream, size)
+        stream.seek(0)
+        if head is None and size <= MAX_WHOLE:
+            data = stream.read().removeprefix(codecs.BOM_UTF8)
+            if _may_be_whole(data):
+                yield Unit(owner, (Part(None, data, "whole"),))
+                return
+            del data
+            stream.seek(0)
+        batch: list[Part] = []
+        held = 0
         for line in lines(stream):
             if line.data is None:
-                self.quarantine["a line was too long to scan"] = None
-                continue
-            self._judge(line.data)
-            if not self._json(line.data.rstrip(b","), line.number):
-                text = line.data.decode("utf-8", "backslashreplace")
-                found = scan_text(text, self._scanner, self._number, damaged=True)
-                self.findings += ((item, line.number) for item in found)
+                one.unscanned[_TOO_LONG] = None
+            elif head is None or (line.number > 1 and line.data[:1] == b"{"):
+                batch.append(Part(line.number, line.data))
+                held += line.length + 1
+            if held >= _UNIT:
+                yield Unit(owner, tuple(batch))
+                batch, held = [], 0
+        if head is not None:
+            batch.append(Part(None, head))
+        if batch:
+            yield Unit(owner, tuple(batch))
 
-    def _judge(self, data: bytes) -> None:
-        if b"\0" in data:
-            self.quarantine["it holds NUL characters"] = None
-        try:
-            data.decode()
-        except UnicodeDecodeError:
-            self.quarantine["it is no UTF-8 text"] = None
 
-    def _framed(self, stream: BinaryIO, size: int) -> bool:
-        """Scan a line-framed trajectory with one event in memory; tell whether it was one, and sound."""
-        found: list[tuple[ScanFinding, int | None]] = []
-        if not framed.is_framed(stream.readline(MAX_LINE).rstrip(b"\r\n")):
-            return False
-        stream.seek(0)
-        try:
-            document = framed.read(stream, size=size)
-            for text in document.events:
-                if not document.framed:
-                    return False
-                found += ((item, text.line) for item in self._value(text.value))
-        except DataError:
-            return False
-        self.findings += [*found, *((item, None) for item in self._value(document.head))]
-        return document.framed
+def _digest(stream: BinaryIO) -> tuple[str, int]:
+    """Return the SHA-256 and size of a stream, and go back to its beginning."""
+    digest = hashlib.sha256()
+    size = 0
+    while chunk := stream.read(CHUNK):
+        digest.update(chunk)
+        size += len(chunk)
+    stream.seek(0)
+    return digest.hexdigest(), size
 
-    def _json(self, data: bytes, line: int | None) -> bool:
-        """Scan an object or list by its leaves; tell whether it is one."""
-        if data.lstrip()[:1] not in (b"{", b"["):
-            return False
-        try:
-            read = tolerant(data)
-        except (ValueError, RecursionError):
-            return False
-        found = list(self._value(read.value))
-        for place, earlier in read.duplicates.items():  # what a repeated key held before is text of the file
-            for value in earlier:
-                there = reduce(lambda below, step: {step: below}, reversed(pointer.split(place)), value)
-                found += (item for item in self._value(there) if not item.in_key)
-        self.findings += ((item, line) for item in found)
+
+def _recode(stream: BinaryIO, copy: BinaryIO) -> tuple[int, bool]:
+    """Write UTF-16 text as UTF-8 and return its size, and whether it was sound.
+
+    Lone surrogates pass: whoever reads the copy judges them.
+    """
+    decoder = codecs.getincrementaldecoder("utf-16")("surrogatepass")
+    size = 0
+    stream.seek(0)
+    try:
+        chunk = stream.read(CHUNK)
+        while chunk:
+            more = stream.read(CHUNK)
+            text = decoder.decode(chunk, final=not more)
+            size += copy.write(text.encode("utf-8", "surrogatepass"))
+            chunk = more
+    except UnicodeDecodeError:
+        return size, False
+    return size, True
+
+
+def _framed_head(stream: BinaryIO, size: int) -> bytes | None:
+    """Return all but the events of a line-framed trajectory; None where it is none, or not sound."""
+    if not framed.is_framed(stream.readline(MAX_LINE).rstrip(b"\r\n")):
+        return None
+    stream.seek(0)
+    try:
+        document = framed.read(stream, size=size)
+        for text in document.events:
+            # The lines of events are read again, so they must be what a line looks like.
+            if text.data is None or text.data[:1] != b"{":
+                return None
+        return dumps(document.head) if document.framed else None
+    except DataError:
+        return None
+
+
+def _may_be_whole(data: bytes) -> bool:
+    """Tell whether data may be one JSON value over several lines: its first line is no value by itself.
+
+    What stands on one line is told with its number.
+    """
+    body = data.strip()
+    first, newline, _ = body.partition(b"\n")
+    if not newline or first[:1] not in (b"{", b"["):
+        return False
+    try:
+        return len(first) > _UNIT or tolerant(first) is None
+    except (ValueError, RecursionError):
         return True
-
-    def _value(self, value: Any) -> Iterator[ScanFinding]:
-        return scan_value(value, self._scanner, self._number)
-
-
-def _entry(one: Scanned) -> Entry:
-    findings = tuple(
-        Finding(
-            found.rule,
-            _SEVERITY[found.band],
-            f"{found.cls} v{found.value_number}" + (f" inside {found.view}" if found.view else ""),
-            Place(one.path, line=line, pointer=found.pointer, span=found.span),
-        )
-        for found, line in one.findings
-    )
-    data = {
-        "path": one.path,
-        "sha256": one.sha256,
-        "bytes": one.bytes,
-        "quarantined": bool(one.quarantine),
-        "findings": [
-            found.to_json(**({} if line is None else {"line": line})) for found, line in one.findings
-        ],
-    }
-    problem = f"not scanned: {one.error}" if one.error else "; ".join(one.quarantine)
-    return Entry(one.path, _headline(one), findings, data, problem=problem)
-
-
-def _headline(one: Scanned) -> str:
-    if one.error:
-        return f"not scanned: {one.error}"
-    bands = Counter(found.band for found, _ in one.findings)
-    words = ", ".join(f"{bands[band]} {band}" for band in ("high", "review", "note") if bands[band])
-    quarantined = f" (QUARANTINED: {'; '.join(one.quarantine)})" if one.quarantine else ""
-    return (words or ("nothing found" if one.quarantine else "clean")) + quarantined

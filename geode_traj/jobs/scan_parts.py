@@ -1,0 +1,128 @@
+"""Parts of an input under scan: bytes in, findings and what keeps the part from counting as clean out.
+
+JSON is searched by its strings and keys, so that escapes hide nothing; anything else as text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Final, Literal, NamedTuple
+
+from geode_traj.codec import pointer
+from geode_traj.codec.jsonl import lines
+from geode_traj.codec.reading import tolerant
+from geode_traj.scan.engine import Scanner
+from geode_traj.scan.finding import ScanFinding, scan_text, scan_value
+
+QUARANTINED: Final = "quarantined"
+"""The rule of a finding that stands for a text nobody looked at."""
+
+Kind = Literal["line", "whole", "raw"]
+Label = int | str | None
+Mac = Callable[[str, str], int]
+
+
+class Part(NamedTuple):
+    """A piece of an input: `label` tells it from the others (a line's number, None for the whole input).
+
+    A `line` is JSON or a damaged line of it; `whole` may be one JSON value over several lines, else it is its
+    lines; `raw` is a damaged line whatever it looks like, of which nothing is expected.
+    """
+
+    label: Label
+    data: bytes
+    kind: Kind = "line"
+
+
+class Unscanned(NamedTuple):
+    """What keeps an input from counting as clean: where, as far as it has a place, and why."""
+
+    label: Label
+    pointer: str
+    why: str
+
+
+@dataclass(slots=True)
+class Result:
+    """What some parts hold. The value numbers of the findings are keyed digests still (`Mac`)."""
+
+    findings: list[tuple[Label, ScanFinding]] = field(default_factory=list)
+    unscanned: list[Unscanned] = field(default_factory=list)
+
+
+def keyed(key: bytes) -> Mac:
+    """Return what numbers values by a keyed digest: `key` is private to one report."""
+
+    def mac(cls: str, value: str) -> int:
+        message = cls.encode() + b"\0" + value.encode("utf-8", "surrogatepass")
+        return int.from_bytes(hmac.digest(key, message, hashlib.sha256))
+
+    return mac
+
+
+def scan_parts(parts: tuple[Part, ...], scanner: Scanner, mac: Mac, skipped: dict[int, str]) -> Result:
+    """Search parts in order; `skipped` says why a text that comes back `QUARANTINED` was not looked at."""
+    result = Result()
+    reasons = iter([skipped[number] for number in sorted(skipped)])
+    for part in parts:
+        for label, found in _scan(part, scanner, mac, result):
+            if found.rule == QUARANTINED:
+                result.unscanned.append(Unscanned(label, found.pointer, next(reasons)))
+            else:
+                result.findings.append((label, found))
+    return result
+
+
+def _scan(part: Part, scanner: Scanner, mac: Mac, result: Result) -> Iterator[tuple[Label, ScanFinding]]:
+    if part.kind == "raw":
+        text = part.data.decode("utf-8", "surrogateescape")
+        yield from ((part.label, found) for found in scan_text(text, scanner, mac, damaged=True))
+        return
+    value = _json(part.data.rstrip(b",") if part.kind == "line" else part.data)
+    if value is None and part.kind == "whole":
+        for line in lines(io.BytesIO(part.data)):
+            yield from _scan(Part(line.number, line.data or b""), scanner, mac, result)
+        return
+    if b"\0" in part.data:
+        result.unscanned.append(Unscanned(None, "", "it holds NUL characters"))
+    try:
+        part.data.decode()
+    except UnicodeDecodeError:
+        result.unscanned.append(Unscanned(None, "", "it is no UTF-8 text"))
+    if value is None:
+        text = part.data.decode("utf-8", "backslashreplace")
+        found = iter(scan_text(text, scanner, mac, damaged=True))
+    else:
+        found = _in_values(value, scanner, mac)
+    yield from ((part.label, one) for one in found)
+
+
+def _json(data: bytes) -> list[tuple[Any, bool]] | None:
+    """Return an object or list, and what its repeated keys held before: (value, whether it is the last).
+
+    None where it is none. What a repeated key held before is text of the file like any other.
+    """
+    if data.lstrip()[:1] not in (b"{", b"["):
+        return None
+    try:
+        read = tolerant(data)
+    except (ValueError, RecursionError):
+        return None
+    values = [(read.value, True)]
+    for place, earlier in read.duplicates.items():
+        for value in earlier:
+            there = reduce(lambda below, step: {step: below}, reversed(pointer.split(place)), value)
+            values.append((there, False))
+    return values
+
+
+def _in_values(values: list[tuple[Any, bool]], scanner: Scanner, mac: Mac) -> Iterator[ScanFinding]:
+    for value, last in values:
+        for found in scan_value(value, scanner, mac):
+            if last or not found.in_key or found.rule == QUARANTINED:
+                yield found
