@@ -18,7 +18,8 @@ from geode_traj.scan import fields, plausible
 from geode_traj.scan.matching import HOME, HOME_NAME, Span, leftover, run, settled, uncovered
 from geode_traj.scan.rules import Profile, Rule, Ruleset, options, packaged
 from geode_traj.scan.table.structures import NAME
-from geode_traj.scan.views import View, views
+from geode_traj.scan.views.trail import View
+from geode_traj.scan.views.walk import Allowance, views
 
 _ESCAPED_ASCII: Final = rb"\\u00[2-7][0-9A-Fa-f]"
 """A printable character written as an escape inside text: it may hide any token from the other triggers."""
@@ -87,8 +88,12 @@ class Scanner:
         if publish:
             found += list(uncovered(found, _gates(masked)))
         if hits or publish:
-            for view in views(masked, deep=publish):
-                found += self._in_view(view)
+            allowance = Allowance(len(masked))
+            allowance.found(len(found))
+            for view in views(masked, deep=publish, allowance=allowance):
+                inside = self._in_view(view)
+                allowance.found(len(inside))
+                found += inside
         return settled(found, text) if found else found
 
     def _hits(self, text: str) -> tuple[bytes, list[int]]:
@@ -110,23 +115,25 @@ class Scanner:
             value = text[start:end]
             yield Span(start, end, _FIELD, _FIELD, "high", value, vague=1, quote=quote)
 
-    def _in_view(self, view: View) -> Iterator[Span]:
+    def _in_view(self, view: View) -> list[Span]:
         data, hits = self._hits(view.text)
-        joined = view.name == "joined"
+        pieces = view.way in ("joined", "concatenated")
         rules = self._hit_rules(hits)
-        if joined:
+        if pieces:
             rules = [rule for rule in rules if not rule.vague and "import" in rule.profiles]
         found = run(rules, view.text, data)
-        if self.profile == "publish" and not joined:
+        if self.profile == "publish" and not pieces:
             found += list(uncovered(found, _gates(view.text)))
+        out: list[Span] = []
         for span in found:
-            if joined and not view.torn(span.start, span.end):
+            if pieces and not view.torn(span.start, span.end):
                 continue
             if span.cls == HOME and span.value == HOME_NAME:
                 continue  # redacted; that its separator is missing matters to the gate, which sees no views
             start, end = view.place(span.start, span.end)
             blob = view.blobs and end - start != span.end - span.start
-            yield span._replace(start=start, end=end, view=view.name, blob=blob)
+            out.append(span._replace(start=start, end=end, view=view.name, blob=blob))
+        return out
 
 
 def _gates(text: str) -> Iterator[Span]:

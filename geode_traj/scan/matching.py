@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from geode_traj.scan.rules import Band, Rule
@@ -18,6 +18,10 @@ _BANDS: Final[tuple[Band, ...]] = ("high", "review", "note")
 _CONTINUATION: Final = 0xC0
 _LEFTOVER: Final = 4
 _SPACE: Final = frozenset(" \t\v\f")
+_CROWD: Final = 768
+_STRETCH: Final = 1 << 16
+"""So many matches of one rule within so many bytes are no text any more: what follows them there is one
+finding, unexamined, or a hostile line would take its time."""
 
 
 class Span(NamedTuple):
@@ -25,8 +29,9 @@ class Span(NamedTuple):
 
     `value` is the secret as decoded, for numbering only; no repr shows it. `blob`: the span is an encoded
     run of which the secret is a part. `quote`: the span is a JSON value that is no string, in text where
-    quotes are written so. `vague`: of findings of the same characters the least vague one names them. A
-    named tuple, not a dataclass: a hostile line holds thousands.
+    quotes are written so. `vague`: of findings of the same characters the least vague one names them; one
+    below 0 (a known value) also names what is longer. A named tuple, not a dataclass: a hostile line holds
+    thousands.
     """
 
     start: int
@@ -46,8 +51,10 @@ class Span(NamedTuple):
 
 def run(rules: Iterable[Rule], text: str, data: bytes) -> list[Span]:
     """Return what `rules` find in `text`, whose UTF-8 (surrogates passed) is `data`; spans may overlap."""
-    found = [(start, end, rule) for rule in rules for start, end in _run(rule, data)]
-    if len(data) != len(text):
+    wide = len(data) != len(text)
+    cut = _cut_wide(data) if wide else text.__getitem__
+    found = [(start, end, rule) for rule in rules for start, end in _run(rule, data, cut, wide=wide)]
+    if wide:
         chars = _characters(data, sorted({offset for start, end, _ in found for offset in (start, end)}))
         found = [(chars[start], chars[end], rule) for start, end, rule in found]
     return [
@@ -79,30 +86,32 @@ def uncovered(found: Iterable[Span], candidates: Iterable[Span]) -> Iterator[Spa
 
 def settled(found: Iterable[Span], text: str) -> list[Span]:
     """Merge overlapping spans into their unions, each named by the finding that says most, left to right."""
-    groups: list[list[Span]] = []
+    out: list[Span] = []
+    group: list[Span] = []
     end = -1
     for span in sorted(found, key=lambda span: (span.start, -span.end)):
-        if span.start < end:
-            groups[-1].append(span)
-        else:
-            groups.append([span])
+        if span.start >= end and group:
+            out.append(_merged(group, end, text))
+            group = []
+        group.append(span)
         end = max(end, span.end)
-    return [_merged(group, text) for group in groups]
+    if group:
+        out.append(_merged(group, end, text))
+    return out
 
 
-def _merged(group: list[Span], text: str) -> Span:
+def _merged(group: list[Span], end: int, text: str) -> Span:
     if len(group) == 1:
         return group[0]
-    start, end = group[0].start, max(span.end for span in group)
+    start = group[0].start
     best = min(group, key=lambda span: _rank(span, start, end))
     whole = best.start == start and best.end == end
-    return best._replace(
-        start=start,
-        end=end,
-        band=min((span.band for span in group), key=_BANDS.index),
-        blob=any(span.blob for span in group),
-        value=best.value if whole else text[start:end],
-    )
+    value = best.value if whole or best.vague < 0 else text[start:end]
+    band = best.band if best.band == "high" else min((span.band for span in group), key=_BANDS.index)
+    blob = any(span.blob for span in group)
+    if whole and band == best.band and blob == best.blob:
+        return best
+    return best._replace(start=start, end=end, band=band, blob=blob, value=value)
 
 
 def _rank(span: Span, start: int, end: int) -> tuple[object, ...]:
@@ -110,25 +119,49 @@ def _rank(span: Span, start: int, end: int) -> tuple[object, ...]:
     part = span.start != start or span.end != end
     # A name in a home path must stay one; where it is only a part of the union, the union is no name.
     home = span.cls == HOME
-    return (part, home == part, span.vague, span.start - span.end, span.rule)
+    return (span.vague >= 0, part, home == part, span.vague, span.start - span.end, span.rule)
 
 
-def _run(rule: Rule, data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the byte spans of the secrets one rule finds, widened to whole characters."""
+def _cut_wide(data: bytes) -> Callable[[slice], str]:
+    return lambda part: data[part].decode("utf-8", "surrogatepass")
+
+
+def _run(rule: Rule, data: bytes, cut: Callable[[slice], str], *, wide: bool) -> Iterator[tuple[int, int]]:
+    """Yield the byte spans of the secrets one rule finds, widened to whole characters.
+
+    `cut` gives the text of a slice of `data`; `wide`: some character is longer than a byte.
+    """
     matcher = rule.matcher()
+    closer = rule.closer()
     groups = range(2, matcher.groups + 1)
     matches = matcher.finditer(data)
+    crowd = stretch = 0
     while (match := next(matches, None)) is not None:
-        low, high = match.span(1)
+        begin, (low, high) = match.start(), match.span(1)
         if low < 0:
             low, high = next(span for span in map(match.span, groups) if span[0] >= 0)
-        start, end = _whole(data, low, high)
-        secret = data[start:end].decode("utf-8", "surrogatepass")
-        if leftover(secret):
+        if closer is not None:
+            closed = closer.search(data, high)
+            high = closed.end() if closed else len(data)
+            matches = matcher.finditer(data, high)
+        if low >= stretch:
+            crowd, stretch = 0, low + _STRETCH
+        crowd += 1
+        start, end = _whole(data, low, high) if wide else (low, high)
+        if crowd > _CROWD:
+            for other in matches:
+                if other.start() >= stretch:
+                    break
+                end = other.end()
+            yield _whole(data, start, end)
+            matches = matcher.finditer(data, end)
+            continue
+        secret = cut(slice(start, end))
+        if "\0" in secret and leftover(secret):
             continue
         if rule.accept is not None:
-            before, _ = _whole(data, match.start(), low)
-            if not rule.accept(secret, data[before:end].decode("utf-8", "surrogatepass")):
+            before = _whole(data, begin, low)[0] if wide else begin
+            if not rule.accept(secret, cut(slice(before, end))):
                 if rule.nested and not _SPACE.isdisjoint(secret):
                     matches = matcher.finditer(data, low)
                 continue

@@ -29,6 +29,10 @@ _WORDY = re.compile(r"[A-Za-z]+(?:[-_.:/][A-Za-z]+)*[-_.]?v?[0-9]{0,2}")
 _CODE = re.compile(
     r"[(){}\[\]]|^(?:self|this|os|process|config|settings|env|args|options|params)\.|^[./~]|://|::|->"
 )
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+_BLANK = re.compile(r"\s")
+_HEX = re.compile(r"[0-9a-fA-F-]+")
 _TEMPLATE = re.compile(r"\{\w+\}")
 _REFERENCE = re.compile(r"^[./~]|://|^[A-Za-z_.]+\(")
 _PASSWORD_NAME = re.compile(r"pass|pwd|pw$|비밀번호|암호", re.IGNORECASE)
@@ -42,16 +46,16 @@ def placeholder(value: str) -> bool:
 
 def _random(value: str) -> bool:
     """Tell whether letters and digits alternate as they do in keys, not as in `sha256Token` or `node18`."""
-    if not any(c.isdigit() for c in value) or not any(c.isalpha() for c in value):
+    if not _DIGIT.search(value) or not _LETTER.search(value):
         return False
-    if len(value) >= 16 and all(c in "0123456789abcdefABCDEF-" for c in value):
+    if len(value) >= 16 and _HEX.fullmatch(value):
         return True
     chunks = _CHUNK.findall(value)
     return bool(chunks) and sum(map(len, chunks)) / len(chunks) < 3
 
 
 def _password(value: str, quoted: bool) -> bool:
-    digits = any(c.isdigit() for c in value)
+    digits = _DIGIT.search(value) is not None
     if _WORDY.fullmatch(value) and not (digits and quoted):
         lower = value.lower()
         named = any(word in lower for word in ("pass", "pwd", "secret", "token", "word", "user"))
@@ -68,7 +72,7 @@ def assigned(value: str, match: str) -> bool:
 
 def named(value: str, name: str, *, quoted: bool) -> bool:
     """Accept `value` as a secret, knowing only the name it goes by."""
-    if len(value) < 6 or placeholder(value) or value.lower() in _WORDS or any(c.isspace() for c in value):
+    if len(value) < 6 or placeholder(value) or value.lower() in _WORDS or _BLANK.search(value):
         return False
     is_password = _PASSWORD_NAME.search(name) is not None
     if _CODE.search(value) and not (is_password and quoted and not value.startswith((".", "/", "~"))):
@@ -77,7 +81,7 @@ def named(value: str, name: str, *, quoted: bool) -> bool:
         return _password(value, quoted)
     if len(value) < 8 or _WORDY.fullmatch(value):
         return False
-    return _random(value) or (quoted and len(value) >= 16 and any(c.isdigit() for c in value))
+    return _random(value) or (quoted and len(value) >= 16 and _DIGIT.search(value) is not None)
 
 
 def environment(value: str, match: str) -> bool:
@@ -93,7 +97,7 @@ def credential(value: str, match: str) -> bool:
     del match
     if placeholder(value) or value.lower() in _WORDS or "://" in value:
         return False
-    return any(c.isdigit() for c in value) or (len(value) >= 20 and not _WORDY.fullmatch(value))
+    return _DIGIT.search(value) is not None or (len(value) >= 20 and not _WORDY.fullmatch(value))
 
 
 def cookie(value: str, match: str) -> bool:

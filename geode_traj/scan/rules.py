@@ -27,7 +27,7 @@ Band = Literal["high", "review", "note"]
 Profile = Literal["import", "publish"]
 Parts = tuple[str, ...]
 
-VERSION: Final = "2"
+VERSION: Final = "3"
 """Raised whenever a row, a check or a view changes what is found; reports name it with the digest."""
 
 EDGE: Final = rb"(?:^|[^A-Za-z0-9])"
@@ -49,10 +49,10 @@ class Rule:
     `pattern` has one group or several, of which the one that took part is the secret. `accept(secret,
     match)` refuses what only looks like one. `nested`: refused prose is searched again from its start,
     since quotes may hold another match; what holds no white space is not, or `a=a=a=…` would take quadratic
-    time. `vague`: how little the rule knows of what it finds (0 a vendor's token, 1 a known place, 2 only a
-    name); where several rules find the same characters the least vague one names them. Examples are tuples
-    of parts, joined only by tests, so that nothing that looks like a secret is stored: (before, *secret,
-    after).
+    time. `until`: the secret goes on to the end of that pattern's next match, or of the text. `vague`: how
+    little the rule knows of what it finds (0 a vendor's token, 1 a known place, 2 only a name); where several
+    rules find the same characters the least vague one names them. Examples are tuples of parts, joined only
+    by tests, so that nothing that looks like a secret is stored: (before, *secret, after).
     """
 
     id: str
@@ -65,11 +65,16 @@ class Rule:
     profiles: tuple[Profile, ...] = ("import", "publish")
     accept: Callable[[str, str], bool] | None = None
     nested: bool = False
+    until: bytes = b""
     vague: int = 0
 
     def matcher(self) -> Any:
         """Return the compiled pattern."""
         return _compile(self.pattern)
+
+    def closer(self) -> Any:
+        """Return the compiled `until`, None without one."""
+        return _compile(self.until) if self.until else None
 
     def to_json(self) -> dict[str, object]:
         """Return what decides about findings: the part of the row that the digest covers."""
@@ -82,6 +87,7 @@ class Rule:
             "profiles": list(self.profiles),
             "accept": self.accept.__name__ if self.accept else None,
             "nested": self.nested,
+            "until": self.until.decode("latin-1"),
             "vague": self.vague,
         }
 

