@@ -7,7 +7,7 @@ a pointer for each item of a list costs the length of the keys above it each tim
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 MAX_SHOWN: Final = 1000
 
@@ -34,6 +34,25 @@ def below(pointer: str, key: str) -> str:
 def split(pointer: str) -> list[str]:
     """Return the steps of a pointer, unescaped; an index is its digits."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def put(value: Any, pointer: str, body: Any) -> None:
+    """Replace what stands at `pointer` in place; a pointer that leads nowhere changes nothing."""
+    *parents, last = split(pointer)
+    for step in parents:
+        value = _step(value, step)
+    if isinstance(value, dict) and last in value:
+        value[last] = body
+    elif isinstance(value, list) and last.isdigit() and int(last) < len(value):
+        value[int(last)] = body
+
+
+def _step(value: Any, step: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(step)
+    if isinstance(value, list) and step.isdigit() and int(step) < len(value):
+        return value[int(step)]
+    return None
 
 
 def of(trail: Trail) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from geode_traj.codec.framed import Document, EventText, frame, join
-from geode_traj.codec.pointer import split
+from geode_traj.codec.pointer import put
 from geode_traj.contract import session_export
 from geode_traj.contract.derive import Derived, Deriver, rules_of
 from geode_traj.contract.encoding import encode, encode_seen
@@ -177,7 +177,7 @@ class Export:
             if not pointer:
                 whole = body
             else:
-                _put(whole, pointer, body)
+                put(whole, pointer, body)
         return whole
 
     def _count(self, row: Row, exported: dict[str, Any], *, issue: bool) -> None:
@@ -256,22 +256,3 @@ class Export:
         if damaged:
             reasons.append(session_export.DAMAGED.format(count=damaged))
         return unique(reasons)
-
-
-def _put(value: Any, pointer: str, body: Any) -> None:
-    """Replace what stands at `pointer` in place; a pointer that leads nowhere changes nothing."""
-    *parents, last = split(pointer)
-    for step in parents:
-        value = _step(value, step)
-    if isinstance(value, dict) and last in value:
-        value[last] = body
-    elif isinstance(value, list) and last.isdigit() and int(last) < len(value):
-        value[int(last)] = body
-
-
-def _step(value: Any, step: str) -> Any:
-    if isinstance(value, dict):
-        return value.get(step)
-    if isinstance(value, list) and step.isdigit() and int(step) < len(value):
-        return value[int(step)]
-    return None
