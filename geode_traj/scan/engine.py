@@ -90,7 +90,7 @@ class Scanner:
         if hits or publish:
             allowance = Allowance(len(masked))
             allowance.found(len(found))
-            for view in views(masked, deep=publish, allowance=allowance):
+            for view in views(masked, deep=publish, allowance=allowance, tokens=self._tokens):
                 inside = self._in_view(view)
                 allowance.found(len(inside))
                 found += inside
@@ -99,6 +99,10 @@ class Scanner:
     def _hits(self, text: str) -> tuple[bytes, list[int]]:
         data = text.encode("utf-8", "surrogatepass")
         return data, self._set.Match(data) or []
+
+    def _tokens(self, text: str) -> bool:
+        """Tell whether a text may hold a token that is worth joining lines for."""
+        return any(_whole_in_pieces(rule) for rule in self._hit_rules(self._hits(text)[1]))
 
     def _hit_rules(self, hits: list[int]) -> list[Rule]:
         return [self._rules[index] for index in hits if index < len(self._rules)]
@@ -120,7 +124,7 @@ class Scanner:
         pieces = view.way in ("joined", "concatenated")
         rules = self._hit_rules(hits)
         if pieces:
-            rules = [rule for rule in rules if not rule.vague and "import" in rule.profiles]
+            rules = list(filter(_whole_in_pieces, rules))
         found = run(rules, view.text, data)
         if self.profile == "publish" and not pieces:
             found += list(uncovered(found, _gates(view.text)))
@@ -134,6 +138,11 @@ class Scanner:
             blob = view.blobs and end - start != span.end - span.start
             out.append(span._replace(start=start, end=end, view=view.name, blob=blob))
         return out
+
+
+def _whole_in_pieces(rule: Rule) -> bool:
+    """Tell whether what a rule finds may be put together from pieces: it is known by its own shape."""
+    return not rule.vague and "import" in rule.profiles
 
 
 def _gates(text: str) -> Iterator[Span]:

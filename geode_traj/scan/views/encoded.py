@@ -20,7 +20,10 @@ _BASE64 = re.compile(
 )
 _HEX = re.compile(
     r"(?<![0-9A-Fa-f])(?:0x)?(?:(?:[0-9A-Fa-f]{2}){12,}+"
-    r"|[0-9A-Fa-f]{2}(?:([ :,])(?:0x)?[0-9A-Fa-f]{2}){11,}+)"
+    r"|[0-9A-Fa-f]{2}(?:[ :,\t\r\n]{1,3}(?:0x)?[0-9A-Fa-f]{2}){11,}+)"
+)
+_BYTES = re.compile(
+    r"(?<![0-9])(?:\[[ \t\r\n]*+)?[0-9]{2,3}(?:,[ \t\r\n]*+[0-9]{1,3}){11,}+(?![0-9.])(?:[ \t\r\n]*+\])?"
 )
 _DUMP = re.compile(
     r"^[ \t]*[0-9A-Fa-f]{4,16}[: \t][ \t]*"
@@ -48,19 +51,26 @@ class Reader:
 
     def __init__(self) -> None:
         self._left = MAX_INFLATED
-        self._known: dict[str, str | None] = {}
+        self._known: dict[tuple[str, str], str | None] = {}
 
     def base64(self, run: str) -> str | None:
         """Return the text in a base64 or base64url run, wherever it begins; None if there is none."""
-        if run not in self._known:
-            self._known[run] = self._base64(run)
-        return self._known[run]
+        key = ("base64", run)
+        if key not in self._known:
+            self._known[key] = self._base64(run)
+        return self._known[key]
 
     def hex(self, run: str) -> str | None:
         """Return the text in hex digits, whatever stands between them; None if there is none."""
-        if run not in self._known:
-            self._known[run] = self._text(_unhex(run))
-        return self._known[run]
+        key = ("hex", run)
+        if key not in self._known:
+            self._known[key] = self._text(_unhex(run))
+        return self._known[key]
+
+    def numbers(self, run: str) -> str | None:
+        """Return the text in a list of byte values; None if there is none."""
+        values = [int(number) for number in run.strip("[] \t\r\n").split(",")]
+        return self._text(bytes(values)) if max(values) < 256 else None
 
     def _base64(self, run: str) -> str | None:
         run = run.rstrip("=").translate(_URLSAFE)
@@ -107,6 +117,11 @@ def base64_text(text: str, reader: Reader) -> tuple[str, Trail]:
 def hex_text(text: str, reader: Reader) -> tuple[str, Trail]:
     """Replace every run of hex digits, apart or together, by the text that is in it."""
     return replaced(text, _HEX, lambda match: _part(reader.hex(match.group())))
+
+
+def listed_bytes(text: str, reader: Reader) -> tuple[str, Trail]:
+    """Replace every list of byte values by the text that is in it."""
+    return replaced(text, _BYTES, lambda match: _part(reader.numbers(match.group())))
 
 
 def dumped(text: str, reader: Reader) -> tuple[str, Trail]:

@@ -7,22 +7,23 @@ from typing import Final
 
 from geode_traj.scan.views.trail import Part, Trail, replaced
 
-_BREAK = re.compile(r"(?<=[A-Za-z0-9_./+=-])\\?\r?\n[ \t]*+(?=[A-Za-z0-9_./+=-])")
+_INSIDE: Final = r"[A-Za-z0-9_./+=-]"
+_BREAK = re.compile(rf"(?<={_INSIDE})\\?\r?\n[ \t]*+(?={_INSIDE})")
 _CONCATENATED = re.compile(
     r"""(["'`])[ \t]*(?:(?:\\?\r?\n[ \t]*|[+.&~]|\.\.|\|\||<<)[ \t\r\n]*)++[bBrRuUfF]?\1|'"(?=\S)|"'(?=\S)"""
 )
 _TIME: Final = r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?"
-_PREFIX = re.compile(
-    r"^(?:"
-    rf"{_TIME}[ \t]+(?:(?:stdout|stderr) [FP] |[\[(]?[A-Z]{{4,8}}[\])]?:?[ \t]+)?"
+_PREFIXED = re.compile(
+    rf"(?<={_INSIDE})\\?\r?\n(?:"
+    rf"{_TIME}[ \t]+(?:(?:stdout|stderr) [FP] |[\[(]?[A-Za-z]{{4,8}}[\])]?:?[ \t]+)?"
+    r"(?:\[?[\w./-]{1,64}(?:\[\d{1,7}\]|\])?: )?"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[\d{1,7}\])?: "
-    r"|\[\d{1,3}m|\[[A-Z]{4,8}\][ \t]"
+    r"|\[[A-Za-z]{4,8}\][ \t]"
     r"|[\w.-]{1,40}[ \t]+[|│] ?"
     r"|[\w./-]{1,120}[:-]\d{1,7}[:-]"
     r"|[ \t]{0,8}\d{1,7}(?:→|[ \t]?[|│:][ \t]?|\t)"
-    r"|[+>-](?![+>-]{2}) ?|[ \t]{0,8}(?:[│┃▏▕|>#*;]|//|--(?=[ \t]))[ \t]?"
-    r")+",
-    re.MULTILINE,
+    r"|[+>-] ?|[ \t]{0,8}(?:[│┃▏▕|>#*;]|//|--(?=[ \t]))[ \t]?"
+    rf")+[ \t]*+(?={_INSIDE})"
 )
 
 
@@ -37,8 +38,13 @@ def concatenated(text: str) -> tuple[str, Trail]:
 
 
 def unprefixed(text: str) -> tuple[str, Trail]:
-    """Take out what a diff, a numbered listing, a search, a quote or a log puts before each line."""
-    return replaced(text, _PREFIX, _nothing)
+    """Take out line breaks with what a diff, a listing, a search, a quote or a log puts before each line."""
+    return replaced(text, _PREFIXED, _nothing)
+
+
+def squeezed(text: str) -> str:
+    """Return all lines as one, without the white space around them: in it stands every token that is torn."""
+    return "".join(map(str.strip, text.splitlines()))
 
 
 def _nothing(match: re.Match[str]) -> Part:

@@ -48,33 +48,50 @@ def _alone(decode: Callable[[str], tuple[str, Trail]]) -> Callable[[str, Reader]
 
 
 _JSON: Final = Decoder("json", rb"""\\["\\/bfnrtu]""", _alone(escapes.json_escapes))
+_UNSEEN: Final = (
+    rb"[\x00\x08\x1b]|\xc2[\x9b\xad]|\xcd\x8f|\xd8\x9c|\xe1(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0\x8e)"
+    rb"|\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf])|\xef(?:\xb8[\x80-\x8f]|\xbb\xbf)"
+)
 _DECODERS: Final = (
     _JSON,
-    Decoder(
-        "unseen",
-        rb"[\x1b\x08]|\xc2[\x9b\xad]|\xcd\x8f|\xd8\x9c|\xe1(?:\x85|\x9e|\xa0)|\xe2(?:\x80|\x81)|\xef(?:\xb8|\xbb)",
-        _alone(escapes.unseen),
-    ),
+    Decoder("unseen", _UNSEEN, _alone(escapes.unseen)),
     Decoder("percent", rb"%[0-9A-Fa-f]{2}", _alone(escapes.percent)),
     Decoder("base64", rb"[A-Za-z0-9+/_-]{16}", encoded.base64_text, "blob"),
     Decoder("joined", rb"[A-Za-z0-9_./+=-]\\?\r?\n[ \t]*[A-Za-z0-9_./+=-]", _alone(layout.joined), "joined"),
     Decoder("entities", rb"&(?:#|[A-Za-z0-9]+;)", _alone(escapes.entities)),
-    Decoder("unprefixed", rb"\n", _alone(layout.unprefixed)),
+    Decoder(
+        "unprefixed",
+        rb"[A-Za-z0-9_./+=-]\\?\r?\n[ \t]*(?:[+>|#*;0-9\[-]|\xe2|//|[A-Z][a-z]{2} |[0-9A-Za-z_./-]+[:| \t-])",
+        _alone(layout.unprefixed),
+        "joined",
+    ),
     Decoder(
         "concatenated",
         rb"""["'`]\s*(?:[+.&~|<]|\\?\r?\n)|'"|"'""",
         _alone(layout.concatenated),
         "concatenated",
     ),
-    Decoder("hex", rb"[0-9A-Fa-f]{24}|(?:[0-9A-Fa-f]{2}[ :,](?:0x)?){6}", encoded.hex_text, "blob"),
+    Decoder(
+        "hex", rb"[0-9A-Fa-f]{24}|(?:[0-9A-Fa-f]{2}[ :,\t\r\n]{1,3}(?:0x)?){11}", encoded.hex_text, "blob"
+    ),
+    Decoder("bytes", rb"[0-9]{2,3}(?:,[ \t\r\n]*[0-9]{1,3}){11}", encoded.listed_bytes, "blob"),
     Decoder("hexdump", rb"[0-9A-Fa-f]{4}[: \t][ \t]*[0-9A-Fa-f]{2,4}[ \t]", encoded.dumped, "blob"),
     Decoder("c-escapes", rb"\\(?:x[0-7]|[01][0-7]{2}|e)", _alone(escapes.c_escapes)),
     Decoder("quoted-printable", rb"=3D|=\r?\n", _alone(escapes.quoted_printable)),
 )
 
 
-def views(text: str, *, deep: bool, allowance: Allowance | None = None) -> Iterator[View]:
-    """Yield the views of `text`: JSON escapes always; when `deep`, every decoder, on what others gave too."""
+def views(
+    text: str,
+    *,
+    deep: bool,
+    allowance: Allowance | None = None,
+    tokens: Callable[[str], object] = bool,
+) -> Iterator[View]:
+    """Yield the views of `text`: JSON escapes always; when `deep`, every decoder, on what others gave too.
+
+    `tokens` tells cheaply whether a text can hold anything worth joining lines for.
+    """
     if not deep:
         yield from _json_views(text)
         return
@@ -88,11 +105,14 @@ def views(text: str, *, deep: bool, allowance: Allowance | None = None) -> Itera
             for decoder in _applicable(view.text):
                 if allowance.left <= 0:
                     return
+                if decoder.name == "joined" and not tokens(layout.squeezed(view.text)):
+                    continue
                 allowance.left -= len(view.text)
                 made = _apply(decoder, view, reader)
                 if made is not None and made.text not in seen:
                     seen.add(made.text)
-                    deeper.append(made)
+                    if made.way in ("plain", "blob"):
+                        deeper.append(made)  # what was torn is whole now: nothing is left to find in it
                     yield made
         level = deeper
 
