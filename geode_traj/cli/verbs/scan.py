@@ -6,21 +6,42 @@ import sys
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from geode_traj.cli import known
+from geode_traj.cli.config import default_store
 from geode_traj.cli.options import PATH, baseline_options, format_option, output_option, sensitive_option
-from geode_traj.cli.output import show_report
-from geode_traj.jobs.scan_files import scan
+from geode_traj.cli.output import error_line, note, show_report
+from geode_traj.errors import WorldError, worst_exit
+from geode_traj.jobs.scan_files import scan_with
 from geode_traj.jobs.scan_report import FailOn, exit_code
 from geode_traj.jobs.verify_files import files
 from geode_traj.migrate.beside import cores
+from geode_traj.model.report import Report
+from geode_traj.scan.engine import Scanner
 from geode_traj.scan.rules import Profile
+
+_DEFAULT = "\0default"
+
+
+def _asked(context: click.Context, option: click.Parameter, given: str | None) -> Path | None:
+    """Return the store that the call asks for, if it asks for one; the configured one where it names none."""
+    if context.get_parameter_source("store") is not ParameterSource.COMMANDLINE:
+        return None
+    if given != _DEFAULT:
+        return Path(given or "")
+    configured: str | Path = context.lookup_default("store") or default_store()
+    return Path(option.resolve_envvar_value(context) or configured)
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=PATH)
-@click.option("--profile", type=click.Choice(["publish", "import"]), default="publish", show_default=True,
-              help="import: credentials only; publish: personal data too.")  # fmt: skip
+@click.argument("paths", nargs=-1, type=PATH)
+@click.option("--store", is_flag=False, flag_value=_DEFAULT, metavar="[PATH]", callback=_asked,
+              help="Scan what a store holds (default: the configured one) instead of files.")  # fmt: skip
+@click.option("--redact", is_flag=True, help="With --store: put placeholders in the place of what is found.")
+@click.option("--dry-run", is_flag=True, help="With --redact: show what would be redacted; write nothing.")
+@click.option("--profile", type=click.Choice(["publish", "import"]),
+              help="import: credentials (default of a store); publish: personal data too.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["high", "review", "none"]), default="high", show_default=True)
 @sensitive_option()
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes at work (default: one a core).")
@@ -29,7 +50,10 @@ from geode_traj.scan.rules import Profile
 @output_option()
 def command(
     paths: tuple[Path, ...],
-    profile: Profile,
+    store: Path | None,
+    redact: bool,
+    dry_run: bool,
+    profile: Profile | None,
     fail_on: FailOn,
     sensitive_fields: tuple[str, ...],
     jobs: int | None,
@@ -39,25 +63,60 @@ def command(
     form: str,
     output: Path | None,
 ) -> int:
-    """Scan files for secrets and personal data; `-` is stdin.
+    """Scan files, or a store, for secrets and personal data; `-` is stdin.
 
     Of folders, every file. JSON and JSON lines are read by their strings and keys, anything else as text:
     UTF-8, or UTF-16 with a byte order mark. What is neither (compressed, binary), and a text that takes too
     long, is quarantined and never counts as clean. No report holds a secret or a part of one: equal values
     share a number (v1, v2, …). However many processes are at work, the report is the same.
 
-    Exit: 1 a finding reaches --fail-on, 3 something could not be scanned, 5 no file matched, 12 --output
-    exists.
+    With --store --redact, what today's rules find in what was imported under earlier ones is redacted as an
+    import would have, and the database files are rewritten: no copy is left in them. Personal data stays in a
+    store; `review sign` deals with it.
+
+    Exit: 1 a finding reaches --fail-on (with --redact: one that is left), 3 something could not be scanned, 4
+    a newer version wrote the store, 5 no file matched, 11 a reader keeps old text in the store's log, 12
+    --output exists.
     """
+    if bool(paths) == (store is not None):
+        raise WorldError("TE101", what="the call", why="name files or folders, or give --store")
+    if (redact and store is None) or (dry_run and not redact):
+        raise WorldError("TE101", what="the call", why="--redact goes with --store, --dry-run with --redact")
+    if redact and profile == "publish":
+        raise WorldError("TE101", what="--redact", why="personal data stays in a store; see `review sign`")
     baselined = known.read(baseline, write_baseline)
-    report, _ = scan(
-        files(paths, ""),
-        profile=profile,
-        fail_on=fail_on,
-        sensitive=sensitive_fields,
-        jobs=jobs or cores(),
-        stdin=sys.stdin.buffer,
+    held = None
+    if store is None:
+        scanner = Scanner(profile or "publish", sensitive_fields)
+        found = scan_with(
+            scanner, files(paths, ""), fail_on=fail_on, jobs=jobs or cores(), stdin=sys.stdin.buffer
+        )
+    else:
+        scanner = Scanner(profile or "import", sensitive_fields)
+        found, held = _store(store, scanner, fail_on, sensitive_fields, jobs, redact=redact and not dry_run)
+    found = baselined.apply(found)
+    show_report(found, form, output)
+    if dry_run:
+        note("dry run: nothing was written; what is found would be redacted")
+    codes = [known.exit_with(exit_code(found), exit_zero)]
+    if held is not None:
+        error_line(held)
+        codes.append(held.exit_code)
+    return worst_exit(codes)
+
+
+def _store(
+    store: Path,
+    scanner: Scanner,
+    fail_on: FailOn,
+    sensitive: tuple[str, ...],
+    jobs: int | None,
+    *,
+    redact: bool,
+) -> tuple[Report, WorldError | None]:
+    from geode_traj.jobs.scan_store import scan_store
+
+    done = scan_store(
+        store, scanner, redact=redact, fail_on=fail_on, sensitive=sensitive, jobs=jobs or cores()
     )
-    report = baselined.apply(report)
-    show_report(report, form, output)
-    return known.exit_with(exit_code(report), exit_zero)
+    return done.report, done.held

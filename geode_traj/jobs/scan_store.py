@@ -1,0 +1,312 @@
+"""Scanning a store, and redacting there what an older table of rules let in (design decision 4).
+
+A survey reads every text of every session and has it searched like a file's. Redacting takes one session at a
+time: one transaction, the same redaction as an import's, the same numbers. What is rewritten keeps its event
+ids, so that a source that has grown is still met as the one it was. At the end the files themselves are
+rewritten; an interrupted run is taken up by the next.
+"""
+
+from __future__ import annotations
+
+import secrets as random
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from geode_traj.codec.canonical import dumps
+from geode_traj.contract import bounds
+from geode_traj.contract.ids import COLUMN_BOUNDS, MAX_SESSION_ID, MAX_SOURCE, fit
+from geode_traj.errors import WorldError
+from geode_traj.jobs.prune import scrubbed
+from geode_traj.jobs.scan_parts import Part, Unscanned
+from geode_traj.jobs.scan_report import FailOn, Scanned, report
+from geode_traj.jobs.scan_workers import SECONDS, Unit, scan_units
+from geode_traj.migrate.scrub import Scrubber
+from geode_traj.model.event import Row
+from geode_traj.model.report import Report
+from geode_traj.scan.engine import Scanner
+from geode_traj.scan.numbering import Numbering
+from geode_traj.store import blobs, events, opening, rewriting, secrets
+from geode_traj.store.schema import as_text, text_or_bytes
+
+_UNIT: Final = 1 << 16
+_LOST: Final = "a body that belongs to it cannot be read"
+
+
+@dataclass(slots=True)
+class Session:
+    """What a survey met in one session: its events and whether anything beside them holds a finding."""
+
+    session_id: Any
+    scanned: Scanned
+
+    @property
+    def events(self) -> set[str]:
+        """Return the ids of the events that hold a finding and could be read through."""
+        found = {label for label, _ in self.scanned.findings if isinstance(label, str)}
+        return found - {one.label for one in self.scanned.unscanned if isinstance(one.label, str)}
+
+    @property
+    def beside(self) -> bool:
+        """Whether anything but events holds a finding."""
+        return any(not isinstance(label, str) for label, _ in self.scanned.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreScan:
+    """The report of a store, and `WorldError` TE501 where a reader keeps rewritten text in SQLite's log."""
+
+    report: Report
+    held: WorldError | None = None
+
+
+def scan_store(
+    store: Path,
+    scanner: Scanner,
+    *,
+    redact: bool = False,
+    fail_on: FailOn = "high",
+    sensitive: Iterable[str] = (),
+    jobs: int = 1,
+    seconds: float = SECONDS,
+) -> StoreScan:
+    """Scan every text of a store; with `redact`, put placeholders in the place of what is found.
+
+    One entry a session; after redacting it tells what is left, and in `redaction` what was done. `sensitive`
+    are the field names that `scanner` was given. Raises `WorldError` TE503 without a store, TE501 when it
+    stays busy.
+    """
+    key = random.token_bytes(32)
+    found = _survey(store, scanner, key, jobs, seconds, None)
+    held = None
+    if redact:
+        done = _redact(store, found, tuple(sensitive))
+        held = done.held
+        found = [one for one in found if one.session_id not in done.sessions]
+        if done.receipts:  # what was redacted is scanned again
+            found += _survey(store, scanner, key, jobs, seconds, set(done.receipts))
+        for one in found:
+            if receipt := done.receipts.get(one.session_id):
+                one.scanned.extra["redaction"] = receipt.to_json()
+                one.scanned.note = receipt.words()
+    found.sort(key=lambda one: as_text(one.session_id))
+    return StoreScan(report([one.scanned for one in found], scanner, fail_on), held)
+
+
+def _survey(
+    store: Path, scanner: Scanner, key: bytes, jobs: int, seconds: float, only: set[Any] | None
+) -> list[Session]:
+    with opening.open_reader(store) as connection, opening.translated(store):
+        connection.text_factory = text_or_bytes
+        survey = _Survey(store, connection, scanner, only)
+        for unit, result in scan_units(survey.units(), scanner, key, jobs, seconds=seconds):
+            survey.sessions[unit.owner].scanned.add(result)
+    return survey.sessions
+
+
+class _Survey:
+    """All texts of a store, as units to be scanned."""
+
+    def __init__(
+        self, store: Path, connection: sqlite3.Connection, scanner: Scanner, only: set[Any] | None
+    ) -> None:
+        self.sessions: list[Session] = []
+        self._store = str(store)
+        self._db = connection
+        self._scanner = scanner
+        self._only = only
+        # What the filter passes is clean; the publish profile has none.
+        self._filter = scanner.may_match if scanner.profile == "import" else None
+
+    def units(self) -> Iterator[Unit]:
+        """Yield the texts of all sessions, one session after the other."""
+        for session_id in rewriting.session_ids(self._db):
+            if self._only is not None and session_id not in self._only:
+                continue
+            name = _shown(as_text(session_id), self._scanner)
+            scanned = Scanned(f"{self._store}#{name}" if name else self._store, file=self._store)
+            self.sessions.append(Session(session_id, scanned))
+            batch: list[Part] = []
+            held = 0
+            for part in self._parts(session_id, scanned):
+                if self._filter is not None and part.kind == "line" and not self._filter(part.data):
+                    continue
+                batch.append(part)
+                held += len(part.data)
+                if held >= _UNIT:
+                    yield Unit(len(self.sessions) - 1, tuple(batch))
+                    batch, held = [], 0
+            if batch:
+                yield Unit(len(self.sessions) - 1, tuple(batch))
+
+    def _parts(self, session_id: Any, scanned: Scanned) -> Iterator[Part]:
+        kept = blobs.references(self._db, [session_id])
+        yield Part(None, dumps({"session_id": as_text(session_id)}))
+        for row in events.read(self._db, [session_id]):
+            body = rewriting.body(self._db, row, kept.get(row.event_id, []))
+            label = row.event_id
+            texts: dict[str, Any] = {name: getattr(row, name) or "" for name in rewriting.COLUMNS}
+            if body.missing:
+                scanned.unscanned[Unscanned(label, "", _LOST)] = None
+            if body.raw is not None:
+                yield Part(label, body.raw.encode(), "raw")
+            yield Part(label, dumps({"event_id": row.event_id, **texts, "payload": body.whole}))
+        for text in rewriting.beside(self._db, session_id):
+            if text.column == "redacted":
+                data = text.value if isinstance(text.value, bytes) else text.value.encode()
+                yield Part(text.line, data, "raw")
+            else:
+                yield Part(None, dumps({text.table: {str(text.row): {text.column: _value(text)}}}))
+
+
+def _value(text: rewriting.Text) -> Any:
+    declared = _declared(text)
+    return as_text(text.value) if declared is None else declared
+
+
+def _declared(text: rewriting.Text) -> dict[str, Any] | None:
+    """Return what a source declared as a value, None for any other text."""
+    if text.column != "declared_json":
+        return None
+    whole = rewriting.parsed(as_text(text.value))
+    return whole if isinstance(whole, dict) else None
+
+
+def _shown(text: str, scanner: Scanner) -> str:
+    """Return an id as a report names it: nothing that was found in it."""
+    for span in reversed(scanner.find(text)):
+        text = f"{text[: span.start]}[REDACTED:{span.cls}]{text[span.end :]}"
+    return text
+
+
+@dataclass(slots=True)
+class Receipt:
+    """What was redacted in one session: events rewritten, other rows, values by class."""
+
+    session_id: Any
+    events: int = 0
+    rows: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the member `redaction` of the session's row in a scan report."""
+        return {"events": self.events, "rows": self.rows, "redactions": dict(sorted(self.counts.items()))}
+
+    def words(self) -> str:
+        """Return it for a person."""
+        values = ", ".join(f"{name} {count}" for name, count in sorted(self.counts.items()))
+        return f"; redacted {values} in {self.events} event(s) and {self.rows} other row(s)"
+
+
+@dataclass(slots=True)
+class _Redacted:
+    """What was redacted in a store, by session; `sessions` are the ids that these had before."""
+
+    receipts: dict[Any, Receipt] = field(default_factory=dict)
+    sessions: set[Any] = field(default_factory=set)
+    held: WorldError | None = None
+
+
+def _redact(store: Path, found: list[Session], sensitive: tuple[str, ...]) -> _Redacted:
+    done = _Redacted()
+    todo = [one for one in found if one.scanned.findings]
+    with opening.open_writer(store) as connection:
+        for one in todo:
+            with opening.transaction(connection):
+                given = secrets.numbers(connection)
+                numbering = Numbering(secrets.key(connection), given)
+                receipt = _Rewriting(connection, Scrubber(numbering, sensitive), one).run()
+                if not receipt.counts:
+                    continue
+                secrets.write_numbers(connection, numbering.since(len(given)))
+                rewriting.mark_pending(connection)
+            done.receipts[receipt.session_id] = receipt
+            done.sessions.add(one.session_id)
+        if rewriting.is_pending(connection):
+            done.held = scrubbed(store, connection)
+            if done.held is None:
+                rewriting.clear_pending(connection)
+    return done
+
+
+class _Rewriting:
+    """The redaction of one session inside its transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, scrubber: Scrubber, one: Session) -> None:
+        self._db = connection
+        self._scrub = scrubber
+        self._one = one
+        self._receipt = Receipt(one.session_id)
+        self._counts = self._receipt.counts
+
+    def run(self) -> Receipt:
+        """Redact and return what was done. Texts are read anew: much can have happened since the survey."""
+        session_id = self._one.session_id
+        kept = blobs.references(self._db, [session_id])
+        rows = [row for event_id in self._one.events if (row := rewriting.row(self._db, event_id))]
+        for row in sorted(rows):
+            self._event(row, kept.get(row.event_id, []))
+        if self._one.beside:
+            for text in list(rewriting.beside(self._db, session_id)):
+                self._beside(text)
+            if isinstance(session_id, str):
+                new = fit(self._scrub.text(session_id, self._counts), MAX_SESSION_ID)
+                if new != session_id:
+                    rewriting.rename_session(self._db, session_id, new)
+                    self._receipt.session_id = new
+        return self._receipt
+
+    def _event(self, row: Row, kept: list[tuple[str, str]]) -> None:
+        before = self._counts.total()
+        columns = {}
+        for name in rewriting.COLUMNS:
+            text = getattr(row, name)
+            if isinstance(text, str):
+                new = fit(self._scrub.text(text, self._counts), COLUMN_BOUNDS.get(name, MAX_SOURCE))
+                if new != text:
+                    columns[name] = new
+        rewriting.write_columns(self._db, row, columns)
+        body = rewriting.body(self._db, row, kept)
+        if body.raw is not None:
+            text = body.raw.encode("utf-8", "surrogateescape")
+            new_raw = self._scrub.raw(text, self._counts)
+            if new_raw != text:
+                rewriting.write_raw(self._db, row, new_raw.decode("utf-8", "surrogateescape"))
+        elif not body.missing:
+            payload = self._scrub.payload(body.whole, self._counts)
+            if payload is not body.whole:
+                bounded = bool(kept) or bounds.examine(body.whole)[0]
+                rewriting.write_payload(self._db, row, payload, bounded=bounded)
+        self._receipt.events += self._counts.total() > before
+
+    def _beside(self, text: rewriting.Text) -> None:
+        before = self._counts.total()
+        value = self._redacted(text)
+        if value != text.value and self._counts.total() > before:
+            rewriting.replace(self._db, text, value)
+            self._receipt.rows += 1
+
+    def _redacted(self, text: rewriting.Text) -> str | bytes:
+        if text.column == "redacted":
+            data = text.value if isinstance(text.value, bytes) else text.value.encode()
+            return self._scrub.raw(data, self._counts)
+        if isinstance(text.value, bytes):
+            return text.value
+        declared = _declared(text)
+        if declared is not None:
+            made = self._scrub.payload(declared, self._counts)
+            return rewriting.declared_text({key: made[key] for key in made if key != "_redactions"})
+        if text.column == "content_key":
+            return self._content_key(text.value)
+        return self._scrub.text(text.value, self._counts)
+
+    def _content_key(self, key: str) -> str:
+        """Return a key that an early version kept in clear as an import keeps it now: its digest."""
+        counts: Counter[str] = Counter()
+        if self._scrub.text(key, counts) == key:
+            return key
+        self._counts.update(counts)
+        return rewriting.key_digest(key)
