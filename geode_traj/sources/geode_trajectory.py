@@ -18,6 +18,7 @@ from geode_traj.contract.times import parse
 from geode_traj.errors import DataError
 from geode_traj.model.event import Damaged, Event, Item, Loss, Session
 from geode_traj.sources.base import FileSource, Input, Probe
+from geode_traj.sources.fields import word
 
 _SCHEMA: Final = re.compile(rb'"schema_id"\s*:\s*"geode\.trajectory@1"')
 _COMPLETE_LINE: Final = re.compile(rb"\}\s*\n\s*\{")
@@ -125,17 +126,12 @@ def _event(text: EventText, sha256: str) -> Iterator[Item]:
         call_id="" if "call_id" in derived else value["call_id"],
         parent_event_id=parent if isinstance(parent, str) else None,
         role="" if value["actor"] == "agent" else value["actor"],
-        status=_text(exported, "status"),
-        model=_text(exported, "model"),
-        provider=_text(exported, "provider"),
-        source=_text(exported, "source") or "geode-trajectory",
+        status=word(exported, "status"),
+        model=word(exported, "model"),
+        provider=word(exported, "provider"),
+        source=word(exported, "source") or "geode-trajectory",
         event_id=value["event_id"],
     )
-
-
-def _text(payload: dict[str, Any], key: str) -> str:
-    value = payload.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _declared(head: dict[str, Any], sessions: list[str]) -> dict[str, Any]:

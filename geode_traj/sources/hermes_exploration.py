@@ -10,8 +10,9 @@ from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Item
 from geode_traj.sources.base import Input, Probe
+from geode_traj.sources.fields import without
 from geode_traj.sources.lines import JsonLines
-from geode_traj.sources.record import Record, without
+from geode_traj.sources.record import Record
 
 _TREE: Final = frozenset({"tree_id", "policy_version", "events"})
 _OPENING: Final = re.compile(

@@ -11,7 +11,8 @@ from geode_traj.model.event import Item, Loss
 from geode_traj.sources.base import Input, Probe
 from geode_traj.sources.chat.calls import Calls
 from geode_traj.sources.chat.openai import Names, read
-from geode_traj.sources.chat.record import Record, without
+from geode_traj.sources.chat.record import Record
+from geode_traj.sources.fields import without
 from geode_traj.sources.lines import JsonLines
 from geode_traj.sources.pi.known import look
 from geode_traj.sources.values import epoch_time, iso_time

@@ -13,7 +13,8 @@ from geode_traj.model.event import Event, Item
 from geode_traj.sources.base import MAX_PROBED, Input, Probe
 from geode_traj.sources.chat.calls import Calls
 from geode_traj.sources.chat.openai import ROLES, read
-from geode_traj.sources.chat.record import Record, without
+from geode_traj.sources.chat.record import Record
+from geode_traj.sources.fields import without
 from geode_traj.sources.lines import JsonLines
 
 # What a message may hold: other programs' messages say more (an id, a time, a source, what was done).

@@ -9,10 +9,11 @@ from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item
 from geode_traj.sources.base import Input, Probe
+from geode_traj.sources.fields import word
 from geode_traj.sources.lines import JsonLines
 from geode_traj.sources.openhands import head
 from geode_traj.sources.openhands.events import Events, is_event, time_of
-from geode_traj.sources.record import Record, word
+from geode_traj.sources.record import Record
 from geode_traj.sources.rewritten import head_of, within
 
 _HISTORY: Final = "history"

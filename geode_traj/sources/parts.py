@@ -170,10 +170,3 @@ def damaged(index: int, value: Any, session_id: str) -> Part:
     return Part(
         f"damaged-{index + 1}", sha256_bytes(b"damaged:" + data), 1, None, index * 4, lambda _: [item]
     )
-
-
-def word(value: Any) -> str:
-    """Return an id as text: a string as it is, an integer in digits, anything else as none."""
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""

@@ -78,37 +78,3 @@ class Record:
         """Return the record as it is: of a kind that is unknown (`raw`), or no message, call or result."""
         words = {"operation": operation or self.name or "unknown", "record": self.value}
         return self.event("legacy.imported", words, raw=raw)
-
-
-def without(given: dict[str, Any], *placed: str) -> dict[str, Any]:
-    """Return the members that are not `placed`."""
-    return {key: value for key, value in given.items() if key not in placed}
-
-
-def member(given: Any, *path: str) -> Any:
-    """Return what stands at a path of object keys, None where there is nothing."""
-    for key in path:
-        given = given.get(key) if isinstance(given, dict) else None
-    return given
-
-
-def word(given: Any, *path: str) -> str:
-    """Return the text at a path of object keys, "" where there is none."""
-    found = member(given, *path)
-    return found if isinstance(found, str) else ""
-
-
-def number(given: Any, *path: str) -> int | float | None:
-    """Return the number at a path of object keys, None where there is none."""
-    found = member(given, *path)
-    return found if isinstance(found, int | float) and not isinstance(found, bool) else None
-
-
-def objects(given: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list, none for what is no list."""
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-
-
-def listed(given: Any) -> list[Any]:
-    """Return a list as it is, an empty one for what is none."""
-    return given if isinstance(given, list) else []

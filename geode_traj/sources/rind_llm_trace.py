@@ -13,6 +13,7 @@ from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item, Loss, Session
 from geode_traj.sources import provenance
 from geode_traj.sources.base import Input, Probe
+from geode_traj.sources.fields import without
 from geode_traj.sources.lines import JsonLines
 from geode_traj.sources.rind_stream import Answer, Stream
 from geode_traj.sources.values import arguments, iso_time, reasoning, text, usage
@@ -68,7 +69,7 @@ class Reader:
         if direction == "response" and isinstance(row.get("value"), dict):
             answer = Stream()
             rest = answer.whole(row["value"])
-            fields = {**_rest(row, "direction", "value"), "value": rest}
+            fields = {**without(row, "direction", "value"), "value": rest}
             return list(self._answer(answer.answer(), line, sha256, read, fields, 0))
         if direction == "response" and isinstance(row.get("chunk"), dict):
             self._stream.piece(row["chunk"])
@@ -90,7 +91,7 @@ class Reader:
         stream, self._stream, self._open = self._stream, Stream(), False
         if reason in _FAILED:
             payload = {"error_type": reason, "message": text(row.get("error"))}
-            fields = _rest(row, "direction", "reason", "error")
+            fields = without(row, "direction", "reason", "error")
             found: list[Item] = [
                 self._event("error.recorded", line, sha256, read, payload, fields, status="error")
             ]
@@ -158,10 +159,6 @@ class Reader:
             nonfinite=nonfinite,
             **columns,
         )
-
-
-def _rest(row: dict[str, Any], *placed: str) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key not in placed}
 
 
 SOURCE = RindLlmTrace()

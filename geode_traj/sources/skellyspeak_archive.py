@@ -9,7 +9,8 @@ from typing import Any, Final
 from geode_traj.codec.reading import Tolerated
 from geode_traj.errors import DataError
 from geode_traj.sources.base import Probe
-from geode_traj.sources.parts import Part, Parts, is_whole, opening, word
+from geode_traj.sources.fields import id_text
+from geode_traj.sources.parts import Part, Parts, is_whole, opening
 from geode_traj.sources.skellyspeak.runs import FAMILY, GIVES_NOT, envelope_part, run_parts
 
 _KEYS: Final = {"version", "evicted", "runs"}
@@ -47,7 +48,7 @@ class SkellySpeakArchive(Parts):
         evicted = value.get("evicted")
         count = evicted if isinstance(evicted, int) and not isinstance(evicted, bool) and evicted > 0 else 0
         around = {key: item for key, item in value.items() if key != "runs"} if count else {}
-        sessions = [word(run.get("session_id")) or session for run in listed if isinstance(run, dict)]
+        sessions = [id_text(run.get("session_id")) or session for run in listed if isinstance(run, dict)]
         yield envelope_part(document, around, ["/runs"], sessions, sha256, count)
 
 

@@ -13,7 +13,8 @@ from geode_traj.errors import DataError
 from geode_traj.model.event import Damaged, Event, Item
 from geode_traj.sources import values
 from geode_traj.sources.base import Input, Probe, file_text
-from geode_traj.sources.parts import Part, Parts, inside, is_whole, opening, word
+from geode_traj.sources.fields import id_text
+from geode_traj.sources.parts import Part, Parts, inside, is_whole, opening
 from geode_traj.sources.provenance import legacy, marks
 
 # A chat is named by its folder: the second it was begun, and eight hex digits.
@@ -114,13 +115,13 @@ class _Chat:
                     if not isinstance(turn[whole], str):
                         fields[whole] = turn[whole]
                 payload["_legacy"] = legacy(given, "turn", number, fields, read)
-            columns = {"key": word(turn.get("id")), "turn_id": word(turn.get("id")), "role": role}
+            columns = {"key": id_text(turn.get("id")), "turn_id": id_text(turn.get("id")), "role": role}
             if kind == "error.recorded":
                 columns["status"] = "error"
             yield self._event(kind, payload, read, number, sha256, n, **columns)
         if not said:
             payload = {"_legacy": legacy(given, "turn", number, turn, read)}
-            columns = {"key": word(turn.get("id")), "turn_id": word(turn.get("id"))}
+            columns = {"key": id_text(turn.get("id")), "turn_id": id_text(turn.get("id"))}
             yield self._event("legacy.imported", payload, read, number, sha256, 0, raw=True, **columns)
 
     def _event(

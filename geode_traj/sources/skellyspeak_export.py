@@ -9,7 +9,8 @@ from geode_traj.codec.pointer import below
 from geode_traj.codec.reading import Tolerated
 from geode_traj.errors import DataError
 from geode_traj.sources.base import Probe
-from geode_traj.sources.parts import Part, Parts, is_whole, opening, word
+from geode_traj.sources.fields import id_text
+from geode_traj.sources.parts import Part, Parts, is_whole, opening
 from geode_traj.sources.skellyspeak.runs import FAMILY, GIVES_NOT, envelope_part, is_run, run_parts
 from geode_traj.sources.skellyspeak_archive import SOURCE as ARCHIVE
 
@@ -42,7 +43,7 @@ class SkellySpeakExport(Parts):
         sessions: list[str] = []
         for pointer, listed in lists:
             yield from run_parts(document, pointer, listed, session)
-            sessions += [word(run.get("session_id")) or session for run in listed if isinstance(run, dict)]
+            sessions += [id_text(run.get("session_id")) or session for run in listed if isinstance(run, dict)]
         pointers = [pointer for pointer, _ in lists]
         yield envelope_part(document, _without(value, set(pointers), ""), pointers, sessions, sha256)
 

@@ -16,7 +16,8 @@ from geode_traj.errors import DataError
 from geode_traj.model.event import Event, Item, Session
 from geode_traj.sources import values
 from geode_traj.sources.base import Input, Probe
-from geode_traj.sources.parts import Part, Parts, damaged, inside, opening, word
+from geode_traj.sources.fields import id_text
+from geode_traj.sources.parts import Part, Parts, damaged, inside, opening
 from geode_traj.sources.provenance import legacy, marks, whole
 
 OPERATION: Final = "assess_skills"
@@ -57,8 +58,8 @@ class SkellySpeakSkills(Parts):
                 yield damaged(index, record, session)
                 continue
             made = _Record(read, index + 1, session, around)
-            rank = index * 4 + _PROGRESS.get(word(record.get("status")), 1)
-            key = word(record.get("attempt_id")) or made.sha256
+            rank = index * 4 + _PROGRESS.get(id_text(record.get("status")), 1)
+            key = id_text(record.get("attempt_id")) or made.sha256
             yield Part(key, made.sha256, 1, first.get(made.session_id), rank, made.items)
 
 
@@ -72,7 +73,7 @@ def _first_times(listed: list[Any], session: str) -> dict[str, float]:
     for record in listed:
         time = _seconds(record)
         if time is not None:
-            named = word(record.get("session_id")) or session
+            named = id_text(record.get("session_id")) or session
             first[named] = min(time, first.get(named, time))
     return first
 
@@ -85,13 +86,13 @@ class _Record:
         self._row: dict[str, Any] = read.value
         self._number = number
         self._around = around
-        self.session_id = word(self._row.get("session_id")) or session
+        self.session_id = id_text(self._row.get("session_id")) or session
         self.sha256 = sha256_bytes(dumps(self._row))
 
     def items(self, given: Input) -> Iterator[Item]:
         """Yield the record whole, and what it adds to its session's references."""
         row = self._row
-        columns = {"model": word(row.get("model")), "status": word(row.get("status"))}
+        columns = {"model": id_text(row.get("model")), "status": id_text(row.get("status"))}
         payload, fields = whole(row, **columns)
         payload["operation"] = OPERATION
         payload["_legacy"] = legacy(given, "skill_record", self._number, fields, self._read)
@@ -104,8 +105,8 @@ class _Record:
             record_sha256=self.sha256,
             payload=payload,
             time=_seconds(row),
-            key=word(row.get("attempt_id")),
-            turn_id=word(row.get("turn_id")),
+            key=id_text(row.get("attempt_id")),
+            turn_id=id_text(row.get("turn_id")),
             model=columns["model"],
             status=columns["status"],
             escaped=escaped,
@@ -118,7 +119,7 @@ class _Record:
             "kind": "legacy",
             "schema_id": "skellyspeak.skill-evidence@1",
             "authority": AUTHORITY,
-            "reference": word(self._row.get("attempt_id")) or f"sha256:{self.sha256}",
+            "reference": id_text(self._row.get("attempt_id")) or f"sha256:{self.sha256}",
             "sha256": self.sha256,
             "operation": OPERATION,
             **{key: self._row[key] for key in _REFERRED if key in self._row},

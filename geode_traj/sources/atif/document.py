@@ -9,6 +9,7 @@ from typing import Any, Final
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import sha256_bytes
 from geode_traj.codec.reading import Tolerated
+from geode_traj.sources.fields import word
 
 EMBEDDED: Final = "subagent_trajectories"
 _RECORD: Final = re.compile(rf"((?:/{EMBEDDED}/\d+)*)(/steps/\d+)?", re.ASCII)
@@ -62,7 +63,7 @@ def trajectories(value: dict[str, Any], default: str) -> list[Trajectory]:
     A root is the session that it names, else the trajectory. Since 1.7 a session id covers a whole run, so an
     embedded trajectory goes by its own id, by its session's where no other has it, else by its place.
     """
-    root = Trajectory(value, _text(value, "session_id") or _text(value, "trajectory_id") or default)
+    root = Trajectory(value, word(value, "session_id") or word(value, "trajectory_id") or default)
     taken = {root.session_id}
     out: list[Trajectory] = []
     waiting = [root]
@@ -75,7 +76,7 @@ def trajectories(value: dict[str, Any], default: str) -> list[Trajectory]:
             if not isinstance(child, dict):
                 continue
             pointer = f"{one.pointer}/{EMBEDDED}/{index}"
-            own = (_text(child, "trajectory_id"), _text(child, "session_id"), f"{root.session_id}{pointer}")
+            own = (word(child, "trajectory_id"), word(child, "session_id"), f"{root.session_id}{pointer}")
             session = next((name for name in own if name and name not in taken), own[2])
             while session in taken:
                 session += "'"
@@ -98,7 +99,7 @@ def unit_key(root: Trajectory) -> str:
 
     That is the trajectory's id; without one, its session and how it began: files of one run share the first.
     """
-    own = _text(root.value, "trajectory_id")
+    own = word(root.value, "trajectory_id")
     if own:
         return own
     began = [root.agent.get("name"), root.agent.get("version"), continuation(root), root.steps[:1]]
@@ -138,8 +139,3 @@ def by_record(read: Tolerated) -> dict[str, Tolerated]:
 def _record(pointer: str) -> str:
     found = _RECORD.match(pointer)
     return found[0] if found else ""
-
-
-def _text(value: dict[str, Any], key: str) -> str:
-    given = value.get(key)
-    return given if isinstance(given, str) else ""

@@ -11,6 +11,7 @@ from geode_traj.model.event import Event
 from geode_traj.sources import provenance, values
 from geode_traj.sources.atif.document import Trajectory
 from geode_traj.sources.base import Input
+from geode_traj.sources.fields import word
 
 
 class Record:
@@ -24,7 +25,7 @@ class Record:
         self.met: Tolerated | None = None
         self.copied = value.get("is_copied_context") is True
         self.name = "step"
-        self.model = _text(value.get("model_name")) or _text(trajectory.agent.get("model_name"))
+        self.model = word(value, "model_name") or word(trajectory.agent, "model_name")
         self._given = given
         self._session = trajectory.session_id
         self._key = key
@@ -76,7 +77,3 @@ class Record:
         """Return the timestamp as a field to keep, where it is there and could not be read."""
         given = self.value.get("timestamp")
         return {} if given is None or values.iso_time(given)[0] is not None else {"timestamp": given}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -10,6 +10,7 @@ from geode_traj.sources import values
 from geode_traj.sources.atif import parts
 from geode_traj.sources.atif.document import Trajectory
 from geode_traj.sources.atif.record import Record
+from geode_traj.sources.fields import is_number, objects, without
 from geode_traj.sources.open_calls import OpenCalls
 
 _KINDS: Final = {"user": "message.user", "agent": "message.assistant", "system": "legacy.imported"}
@@ -42,7 +43,7 @@ class Steps:
             yield record.event("legacy.imported", words, raw=True)
             return
         record.name = f"step/{source}"
-        called = _objects(step.get("tool_calls"))
+        called = objects(step.get("tool_calls"))
         results = _results(step)
         yield _message(record, source, called, results)
         for call in called:
@@ -59,14 +60,14 @@ class Steps:
         if not isinstance(given, str):
             placed.add("arguments")  # a text is kept beside what was read of it
         words = {"tool": tool, "arguments": values.arguments(given)}
-        fields = _without(call, placed)
+        fields = without(call, *placed)
         return record.event("tool.called", words, fields, call_id=call_id, model=record.model)
 
     def _usage(self, record: Record, metrics: Any) -> Event:
         given = metrics if isinstance(metrics, dict) else {}
-        counts = {word: given.get(key) for key, word in _COUNTS.items() if _is_number(given.get(key))}
-        placed = {key for key in _COUNTS if given.get(key) is None or _is_number(given[key])}
-        fields = _without(given, placed) if isinstance(metrics, dict) else {"metrics": metrics}
+        counts = {word: given.get(key) for key, word in _COUNTS.items() if is_number(given.get(key))}
+        placed = {key for key in _COUNTS if given.get(key) is None or is_number(given[key])}
+        fields = without(given, *placed) if isinstance(metrics, dict) else {"metrics": metrics}
         noted = {"input_includes_cached": True} if self._version >= _INCLUDES_CACHED else {}
         words = values.usage(**counts, **(noted if "input_tokens" in counts else {}))
         return record.event("usage.recorded", words, fields, model=record.model)
@@ -96,13 +97,13 @@ class Steps:
             placed |= {"content"} if read.whole or result.get("content") is None else set()
             if not call_id and not tools:
                 words = {"operation": "observation", **words}
-                fields = _without(result, placed)
+                fields = without(result, *placed)
                 yield record.event("legacy.imported", words, fields, role="environment")
                 continue
             tool = self._calls.close(call_id) if call_id else tools.pop(0)
             placed |= {"source_call_id"} if call_id or result.get("source_call_id") is None else set()
             words = {"tool": tool, "is_error": None, **words}
-            yield record.event("tool.completed", words, _without(result, placed), call_id=call_id)
+            yield record.event("tool.completed", words, without(result, *placed), call_id=call_id)
 
     def _child(self, record: Record, ref: dict[str, Any], call_id: str) -> Iterator[Item]:
         """Yield a sub-agent's start and stop: what it found is here, so it ran before this."""
@@ -142,7 +143,7 @@ def _message(
         placed |= {"model_name"} if step.get("model_name") == record.model else set()
     if isinstance(step.get("tool_calls"), list) and len(called) == len(step["tool_calls"]):
         placed.add("tool_calls")
-    fields = _without(step, placed)
+    fields = without(step, *placed)
     if "observation" in fields:
         fields |= _observation_rest(fields.pop("observation"), len(results))
     return record.event(_KINDS[source], words, fields, **columns)
@@ -153,35 +154,23 @@ def _observation_rest(given: Any, read: int) -> dict[str, Any]:
     results = given.get("results") if isinstance(given, dict) else None
     if not isinstance(results, list) or len(results) != read:
         return {"observation": given}
-    rest = _without(given, {"results"})
+    rest = without(given, "results")
     return {"observation": rest} if rest else {}
 
 
 def _results(step: dict[str, Any]) -> list[dict[str, Any]]:
     observation = step.get("observation")
-    return _objects(observation.get("results")) if isinstance(observation, dict) else []
+    return objects(observation.get("results")) if isinstance(observation, dict) else []
 
 
 def _refs(result: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a result's references to trajectories, none where not all can be read."""
     given = result.get("subagent_trajectory_ref")
     given = [given] if isinstance(given, dict) else given
-    found = _objects(given)
+    found = objects(given)
     return found if isinstance(given, list) and len(found) == len(given) else []
-
-
-def _objects(given: Any) -> list[dict[str, Any]]:
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
 
 
 def _names_call(result: dict[str, Any]) -> bool:
     named = result.get("source_call_id")
     return isinstance(named, str) and named != ""
-
-
-def _without(given: dict[str, Any], placed: set[str]) -> dict[str, Any]:
-    return {key: value for key, value in given.items() if key not in placed}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

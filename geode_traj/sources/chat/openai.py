@@ -8,7 +8,8 @@ from typing import Any, Final
 from geode_traj.model.event import Loss
 from geode_traj.sources.chat.calls import Calls, arguments
 from geode_traj.sources.chat.content import Attachments, attach, said
-from geode_traj.sources.chat.record import Record, text_of, without
+from geode_traj.sources.chat.record import Record
+from geode_traj.sources.fields import text_of, without
 
 ROLES: Final = frozenset("system developer user assistant tool function".split())
 _INSTRUCTIONS: Final = frozenset({"system", "developer"})

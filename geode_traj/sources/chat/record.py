@@ -118,18 +118,3 @@ class Record:
         if self.read.duplicates:
             items.append(Loss("repeated_key", len(self.read.duplicates)))
         return items
-
-
-def text_of(holder: dict[str, Any], key: str, rest: dict[str, Any]) -> str:
-    """Return a text member; one that is none goes into `rest`."""
-    value = holder.get(key)
-    if isinstance(value, str):
-        return value
-    if value is not None:
-        rest[key] = value
-    return ""
-
-
-def without(holder: dict[str, Any], *keys: str) -> dict[str, Any]:
-    """Return an object without some of its members."""
-    return {key: value for key, value in holder.items() if key not in keys}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from geode_traj.sources.claude_code.media import Attachments
+from geode_traj.sources.fields import text_of, without
 from geode_traj.sources.values import arguments
 
 _CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
@@ -55,7 +56,7 @@ def _said(blocks: list[dict[str, Any]]) -> dict[str, Any]:
     parts = []
     for block in blocks:
         if block.get("type") == "text":
-            parts.append(_without(block, "text") | {"chars": len(block["text"])})
+            parts.append(without(block, "text") | {"chars": len(block["text"])})
         else:
             parts.append(attachments.lifted(block))
     if attachments.items:
@@ -85,7 +86,7 @@ def assistant_parts(content: Any, *, thought: bool) -> list[Part]:
             own = block if isinstance(block, dict) else {"text": block}
             part = pending or Part("message.assistant", {"reasoning": _no_thought(thought)})
             part.payload["content"] = own["text"]
-            part.rest |= _without(own, "type", "text")
+            part.rest |= without(own, "type", "text")
             parts.append(part)
             pending = None
         else:
@@ -126,25 +127,25 @@ def _no_thought(elsewhere: bool) -> dict[str, Any]:
 def _thought(block: dict[str, Any], kind: str) -> Part:
     text = block.get("thinking")
     if kind == "thinking" and isinstance(text, str) and text:
-        reasoning = {"status": "present", "text": text} | _without(block, "type", "thinking")
+        reasoning = {"status": "present", "text": text} | without(block, "type", "thinking")
     else:  # encrypted, or only signed: it was there, and is kept from us
-        reasoning = {"status": "withheld"} | _without(block, "type")
+        reasoning = {"status": "withheld"} | without(block, "type")
     return Part("message.assistant", {"content": "", "reasoning": reasoning})
 
 
 def _call(block: dict[str, Any], kind: str) -> Part:
-    rest = _without(block, "type", "id", "name", "input")
+    rest = without(block, "type", "id", "name", "input")
     given = block.get("input")
     if isinstance(given, str):
         rest["input"] = given
-    payload = {"tool": _text(block, "name", rest), "arguments": arguments(given)}
+    payload = {"tool": text_of(block, "name", rest), "arguments": arguments(given)}
     if kind != "tool_use":
         payload["call_type"] = kind
-    return Part("tool.called", payload, _text(block, "id", rest), rest=rest)
+    return Part("tool.called", payload, text_of(block, "id", rest), rest=rest)
 
 
 def _result(block: dict[str, Any]) -> Part:
-    rest = _without(block, "type", "tool_use_id", "content", "is_error")
+    rest = without(block, "type", "tool_use_id", "content", "is_error")
     error = block.get("is_error")
     if error is not None and not isinstance(error, bool):
         rest["is_error"], error = error, None
@@ -154,21 +155,8 @@ def _result(block: dict[str, Any]) -> Part:
         payload["attachments"] = attachments.items
     if block["type"] != "tool_result":
         payload["result_type"] = block["type"]
-    return Part("tool.completed", payload, _text(block, "tool_use_id", rest), _STATUS[error], rest)
+    return Part("tool.completed", payload, text_of(block, "tool_use_id", rest), _STATUS[error], rest)
 
 
 def _unknown(block: Any, kind: str) -> Part:
     return Part(UNKNOWN, {"operation": f"block.{kind}", "block": block})
-
-
-def _text(block: dict[str, Any], key: str, rest: dict[str, Any]) -> str:
-    value = block.get(key)
-    if isinstance(value, str):
-        return value
-    if value is not None:
-        rest[key] = value
-    return ""
-
-
-def _without(block: dict[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: value for key, value in block.items() if key not in keys}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from geode_traj.sources.claude_code.sessions import child_session
+from geode_traj.sources.fields import word
 
 SPAWNING: Final = frozenset({"Task", "Agent"})
 
@@ -55,7 +56,7 @@ class Spawns:
         for block in content:
             if isinstance(block, dict):
                 kind = block.get("type")
-                if kind == "tool_use" and _text(block.get("name")) in SPAWNING:
+                if kind == "tool_use" and word(block.get("name")) in SPAWNING:
                     self._call(session, main, block)
                 elif kind == "tool_result":
                     self._result(session, main, block, row.get("toolUseResult"))
@@ -117,10 +118,6 @@ class Spawns:
     def parents(self) -> dict[str, str]:
         """Return {child session: the session whose call started it}."""
         return {one.child: one.session for spawns in self.calls.values() for one in spawns if one.child}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _hash(text: Any) -> int:

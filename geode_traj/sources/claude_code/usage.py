@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from geode_traj.sources import values
+from geode_traj.sources.fields import number
 
 _TOKENS: Final = {
     "input_tokens": "input_tokens",
@@ -41,10 +42,10 @@ class Reply:
     def payload(self) -> dict[str, Any]:
         """Return the payload of `usage.recorded`: what was not reported is null."""
         usage = self.usage if isinstance(self.usage, dict) else {}
-        counts = {word: _number(usage.get(name)) for word, name in _TOKENS.items()}
+        counts = {word: number(usage, name) for word, name in _TOKENS.items()}
         return values.usage(
             **counts,
-            cost_usd=_number(self.cost),
+            cost_usd=number(self.cost),
             response_id=self.response_id,
             request_id=self.request_id,
             service_tier=usage.get("service_tier"),
@@ -57,7 +58,3 @@ def _total(usage: Any) -> int:
         return -1
     counts = [usage.get(name) for name in _TOKENS.values()]
     return sum([count for count in counts if type(count) is int])
-
-
-def _number(value: Any) -> int | float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

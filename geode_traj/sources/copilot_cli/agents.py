@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from geode_traj.sources.record import word
+from geode_traj.sources.fields import word
 
 _TOTALS: Final = {
     "durationMs": "duration_ms",

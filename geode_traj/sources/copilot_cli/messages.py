@@ -8,8 +8,8 @@ from typing import Any, Final
 from geode_traj.model.event import Event, Loss
 from geode_traj.sources.chat.calls import Calls, arguments
 from geode_traj.sources.chat.content import Attachments
-from geode_traj.sources.chat.record import Record, text_of, without
-from geode_traj.sources.record import number
+from geode_traj.sources.chat.record import Record
+from geode_traj.sources.fields import number, text_of, without
 
 # Messages that the program put before the model by itself.
 _INJECTED: Final = ("skill-", "system")

@@ -12,12 +12,12 @@ from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item, Link, Loss
 from geode_traj.sources.base import Input
 from geode_traj.sources.chat.calls import Calls
-from geode_traj.sources.chat.record import Record, text_of, without
+from geode_traj.sources.chat.record import Record
 from geode_traj.sources.copilot_cli import messages
 from geode_traj.sources.copilot_cli.agents import STATUS, Agents, child_session, words
 from geode_traj.sources.copilot_cli.known import STATES
 from geode_traj.sources.copilot_cli.usage import Told
-from geode_traj.sources.record import number, word
+from geode_traj.sources.fields import number, text_of, without, word
 
 _FRAME: Final = ("type", "data", "timestamp")
 _HEAD: Final = {"cwd": ("context", "cwd"), "branch": ("context", "branch"), "version": ("copilotVersion",)}

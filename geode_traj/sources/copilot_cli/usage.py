@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from geode_traj.sources import values
-from geode_traj.sources.record import number
+from geode_traj.sources.fields import number
 
 _COUNTS: Final = {
     "input_tokens": "inputTokens",

@@ -11,8 +11,9 @@ from geode_traj.model.event import Item, Link, Loss
 from geode_traj.sources.base import Input, file_text
 from geode_traj.sources.chat.calls import Calls, arguments
 from geode_traj.sources.chat.content import Attachments, is_media, is_text, said
-from geode_traj.sources.chat.record import Record, text_of, without
+from geode_traj.sources.chat.record import Record
 from geode_traj.sources.cursor.said import is_withheld, time_told
+from geode_traj.sources.fields import text_of, without
 
 _THOUGHTS: Final = frozenset({"thinking", "redacted", "redacted_thinking"})
 _STATUS: Final = {True: "error", False: "ok", None: ""}

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from geode_traj.model.event import Link, Loss
 from geode_traj.sources import values
+from geode_traj.sources.fields import is_number
 from geode_traj.sources.gemini_cli import content
 from geode_traj.sources.gemini_cli.calls import Calls
 from geode_traj.sources.gemini_cli.content import Content
@@ -176,8 +177,8 @@ class Messages:
 def _usage(record: Record, said: Said, tokens: Any) -> None:
     """Record what a response took, once for all states of its message; what was not reported is null."""
     given = tokens if isinstance(tokens, dict) else {}
-    counts = {word: given[key] for key, word in _COUNTS.items() if _is_number(given.get(key))}
-    fields = {key: value for key, value in given.items() if key not in _COUNTS or not _is_number(value)}
+    counts = {word: given[key] for key, word in _COUNTS.items() if is_number(given.get(key))}
+    fields = {key: value for key, value in given.items() if key not in _COUNTS or not is_number(value)}
     fields = {key: value for key, value in fields.items() if value is not None}
     if tokens is not None and not isinstance(tokens, dict):
         fields = {"tokens": tokens}
@@ -230,7 +231,3 @@ def _is_final(call: dict[str, Any]) -> bool:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -17,10 +17,11 @@ from geode_traj.errors import DataError
 from geode_traj.model.event import Damaged, Item
 from geode_traj.sources import parts, values
 from geode_traj.sources.base import Input, Probe, Source, Unit
+from geode_traj.sources.fields import id_text
 from geode_traj.sources.inspect_eval.evaluation import EvaluationReader
 from geode_traj.sources.inspect_eval.log import Failure, JsonLog, Log, ZipLog, identity
 from geode_traj.sources.inspect_eval.reader import SampleReader, ended, first_time
-from geode_traj.sources.inspect_eval.sample import Sample, word
+from geode_traj.sources.inspect_eval.sample import Sample
 
 _FIRST: Final = re.compile(rb"(?s).{30}(?:_journal/start\.json|header\.json|samples/.{1,200}_epoch_\d)")
 _NAMED: Final = (b"_journal/start.json", b"header.json", b"_epoch_")
@@ -143,13 +144,14 @@ def _order(units: dict[str, _Found]) -> None:
 
 def _sample_unit(log: Log, place: str, sample: Sample) -> _Found:
     head = sample.load_head().read.value
-    own = word(head.get("uuid")) or f"{log.facts.key}/{word(head.get('id'))}_epoch_{word(head.get('epoch'))}"
+    uuid, own, epoch = (id_text(head.get(key)) for key in ("uuid", "id", "epoch"))
+    key = uuid or f"{log.facts.key}/{own}_epoch_{epoch}"
     status = ended(sample, head, log.facts, summarised=identity(head) in log.facts.completed)
     total = 1 + len(sample.events) + (sample.messages is not None)
     times = (first_time(sample, span) for span in sample.events)
     began = next((time for time in times if time), head.get("started_at"))
     sha256 = sha256_bytes(dumps([sample.digest(), status]))
-    return _Found(Unit(own, sha256, total, values.iso_time(began)[0]), place, status)
+    return _Found(Unit(key, sha256, total, values.iso_time(began)[0]), place, status)
 
 
 def _run_unit(log: Log, key: str, damaged: list[Damaged]) -> Unit:

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from geode_traj.model.event import Damaged, Event, Item, Loss
 from geode_traj.sources.base import Input
+from geode_traj.sources.fields import without, word
 from geode_traj.sources.inspect_eval.log import HEADER, START, Failure, Log
 from geode_traj.sources.inspect_eval.pieces import pieces
 from geode_traj.sources.inspect_eval.reader import error_words
-from geode_traj.sources.inspect_eval.record import Record, text, without
+from geode_traj.sources.inspect_eval.record import Record
 from geode_traj.sources.inspect_eval.sample import Sample
 
 _SPEC: Final = ("eval", "plan")
@@ -53,20 +54,21 @@ class EvaluationReader:
             yield record.event("legacy.imported", self._words(name, value), time=_time(value, "completed_at"))
         for pointer, span in [*loaded.large, *((f"/{key}", span) for key, span in found.repeated)]:
             yield from pieces(found, record, pointer, span)
-        if name == HEADER and text(value.get("status")) in _ENDED:
+        if name == HEADER and word(value, "status") in _ENDED:
             yield from self._end(record, value)
 
     def _start(self, record: Record, value: dict[str, Any], *, loaded_all: bool) -> Event:
         spec = value["eval"]
-        fields = without(value, {*_SPEC}) if loaded_all else {}
-        columns: dict[str, Any] = {"time": spec.get("created"), "model": text(spec.get("model"))}
+        fields = without(value, *_SPEC) if loaded_all else {}
+        columns: dict[str, Any] = {"time": spec.get("created"), "model": word(spec, "model")}
         return record.event("session.started", {**self._told}, fields, status="active", **columns)
 
     def _words(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
         operation = _NAMES.get(name) or name.removeprefix("_journal/").partition("/")[0].removesuffix(".json")
         rest = value
         if name == HEADER:  # what the header says as the session's start did is not told again
-            rest = without(value, {key for key, told in self._told.items() if value.get(key) == told})
+            told = self._told
+            rest = {key: item for key, item in value.items() if key not in told or item != told[key]}
         return {"operation": operation, "member": name, "record": rest}
 
     def _end(self, record: Record, value: dict[str, Any]) -> Iterator[Event]:

@@ -10,9 +10,10 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import sha256_bytes
 from geode_traj.model.event import Event, Item, Link
 from geode_traj.sources import provenance, values
+from geode_traj.sources.fields import is_number, without, word
 from geode_traj.sources.inspect_eval import content
 from geode_traj.sources.inspect_eval.messages import Conversation, Told
-from geode_traj.sources.inspect_eval.record import Record, text, without
+from geode_traj.sources.inspect_eval.record import Record
 from geode_traj.sources.inspect_eval.references import References
 from geode_traj.sources.inspect_eval.sample import Sample
 from geode_traj.sources.inspect_eval.spans import Frame, SpanTree
@@ -49,7 +50,7 @@ class Events:
 
     def read(self, record: Record, event: dict[str, Any]) -> Iterator[Item]:
         """Yield what an event gives."""
-        kind = text(event.get("event"))
+        kind = word(event, "event")
         frame = self._spans.frame(event)
         record.name = record.name or kind or "event"
         record.session_id = frame.session_id
@@ -136,7 +137,7 @@ class Events:
         yield Link(frame.child, "parent", frame.parent)
         record.session_id = frame.parent
         words = {"child_session_key": frame.child, "task_id": event.get("id"), "task_type": event.get("name")}
-        fields = without(event, {"event", "timestamp", "name"})
+        fields = without(event, "event", "timestamp", "name")
         time = event.get("timestamp")
         yield record.event("subagent.started", words, fields, time=time, call_id=call_id, status="started")
 
@@ -146,7 +147,7 @@ class Events:
             return _plain(record, event, "span_end")
         record.session_id = frame.parent
         words = {"child_session_key": frame.child, "task_id": event.get("id")}
-        fields = without(event, {"event", "timestamp"})
+        fields = without(event, "event", "timestamp")
         return record.event("subagent.stopped", words, fields, time=event.get("timestamp"))
 
     def _model(self, record: Record, event: dict[str, Any], frame: Frame) -> Iterator[Item]:
@@ -187,8 +188,8 @@ class Events:
         choices = choices if isinstance(choices, list) else []
         first = choices[0] if choices and isinstance(choices[0], dict) else {}
         message = first.get("message") if isinstance(first.get("message"), dict) else None
-        model = text(output.get("model")) or text(event.get("model"))
-        provider = text(event.get("model")).partition("/")
+        model = word(output, "model") or word(event, "model")
+        provider = word(event, "model").partition("/")
         columns: dict[str, Any] = {"model": model, "provider": provider[0][:128] if provider[1] else ""}
         done = event.get("completed")
         time = done if values.iso_time(done)[0] is not None else event.get("timestamp")
@@ -218,7 +219,7 @@ class Events:
         message: dict[str, Any] | None,
     ) -> dict[str, Any]:
         """Return what a model's event says beside its messages; tools that did not change are named only."""
-        fields = without(event, {"event", "input", "output", "tools"})
+        fields = without(event, "event", "input", "output", "tools")
         if isinstance(event.get("input"), list):
             odd = [one for one in event["input"] if not isinstance(one, dict)]
             fields |= {"input": odd} if odd else {}
@@ -227,19 +228,19 @@ class Events:
         tools = event.get("tools")
         if tools:
             digest = sha256_bytes(dumps(tools))
-            told = self._tools.setdefault(digest, text(event.get("uuid")))
-            same = told and told != text(event.get("uuid"))
+            told = self._tools.setdefault(digest, word(event, "uuid"))
+            same = told and told != word(event, "uuid")
             fields["tools"] = {"as_in": told} if same else tools
-        rest = without(output, {"choices", "completion"})
+        rest = without(output, "choices", "completion")
         if message is not None and choices:
-            rest |= {"choice": without(choices[0], {"message"})}
+            rest |= {"choice": without(choices[0], "message")}
             rest |= {"other_choices": choices[1:]} if len(choices) > 1 else {}
-            if text(output.get("completion")) not in ("", _shown(message)):
+            if word(output, "completion") not in ("", _shown(message)):
                 rest["completion"] = output["completion"]
         else:
             rest = output
         if event.get("cache") != "read":
-            rest = without(rest, {"usage"})
+            rest = without(rest, "usage")
         return fields | ({"output": rest} if rest else {})
 
 
@@ -259,17 +260,17 @@ def _usage(
     """Return what one answer used; what was not reported stays null."""
     given = output.get("usage")
     counts = given if isinstance(given, dict) else {}
-    read = {word: counts[key] for key, word in _USAGE.items() if _is_number(counts.get(key))}
-    placed = {key for key in _USAGE if counts.get(key) is None or _is_number(counts[key])}
-    fields = without(counts, placed) if isinstance(given, dict) else {"usage": given} if given else {}
-    response_id = text(_object(_object(event.get("call")).get("response")).get("id")) or None
+    read = {word: counts[key] for key, word in _USAGE.items() if is_number(counts.get(key))}
+    placed = {key for key in _USAGE if counts.get(key) is None or is_number(counts[key])}
+    fields = without(counts, *placed) if isinstance(given, dict) else {"usage": given} if given else {}
+    response_id = word(event, "call", "response", "id") or None
     words = values.usage(**read, purpose=purpose, response_id=response_id)
     return record.event("usage.recorded", words, fields, time=time, **columns)
 
 
 def _plain(record: Record, event: dict[str, Any], kind: str) -> Event:
     """Return an event that is kept as it is, under its own name."""
-    body, taken = provenance.whole(without(event, {"event", "timestamp"}))
+    body, taken = provenance.whole(without(event, "event", "timestamp"))
     if "operation" in body:
         taken["operation"] = body.pop("operation")
     time = event.get("timestamp")
@@ -285,7 +286,7 @@ def _error(record: Record, event: dict[str, Any]) -> Event:
     given = event.get("error")
     given = given if isinstance(given, dict) else {"message": given}
     words = {"error_type": None, **given, "message": values.text(given.get("message"))}
-    fields = without(event, {"event", "timestamp", "error"})
+    fields = without(event, "event", "timestamp", "error")
     return record.event("error.recorded", words, fields, time=event.get("timestamp"), status="error")
 
 
@@ -314,7 +315,3 @@ def _new(refs: Any, told: bytearray) -> Iterator[int]:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -18,8 +18,9 @@ from geode_traj.codec.reading import MAX_DEPTH
 from geode_traj.codec.zip_in import Archive, Member
 from geode_traj.errors import DataError
 from geode_traj.model.event import Damaged
+from geode_traj.sources.fields import id_text
 from geode_traj.sources.inspect_eval import splitting
-from geode_traj.sources.inspect_eval.sample import Sample, word
+from geode_traj.sources.inspect_eval.sample import Sample
 from geode_traj.sources.inspect_eval.splitting import Broken, Span
 
 START: Final = "_journal/start.json"
@@ -103,10 +104,10 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _key(spec: dict[str, Any]) -> str:
-    own = word(spec.get("eval_id"))
+    own = id_text(spec.get("eval_id"))
     if own:
         return own
-    parts = [word(spec.get(name)) for name in ("run_id", "task_id", "created")]
+    parts = [id_text(spec.get(name)) for name in ("run_id", "task_id", "created")]
     return "/".join(part for part in parts if part) if parts[0] or parts[1] else ""
 
 

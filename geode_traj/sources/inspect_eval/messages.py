@@ -10,8 +10,9 @@ from typing import Any, Final
 from geode_traj.codec.canonical import dumps
 from geode_traj.model.event import Event
 from geode_traj.sources import values
+from geode_traj.sources.fields import without, word
 from geode_traj.sources.inspect_eval import content
-from geode_traj.sources.inspect_eval.record import Record, text, without
+from geode_traj.sources.inspect_eval.record import Record
 from geode_traj.sources.open_calls import OpenCalls
 
 _RESULT_KEYS: Final = frozenset({"id", "role", "content", "tool_call_id", "function", "error", "pool"})
@@ -43,7 +44,7 @@ class Told:
 
     def again(self, message: dict[str, Any]) -> bool:
         """Tell whether another form of this message was told already, and remember its id."""
-        own = text(message.get("id"))
+        own = word(message, "id")
         if own in self._ids:
             return True
         if own:
@@ -65,7 +66,7 @@ class Conversation:
         self, record: Record, message: dict[str, Any], *, number: int, aside: bool, time: Any, **columns: Any
     ) -> Iterator[Event]:
         """Yield what a new message gives: itself, its calls, or the result that it is."""
-        role = text(message.get("role"))
+        role = word(message, "role")
         if role == "tool":
             yield from self._result(record, message, number, time)
             return
@@ -87,7 +88,7 @@ class Conversation:
             words["reasoning"] = read.reasoning
             if isinstance(calls, list) and len(called) == len(calls) and not again:
                 placed.add("tool_calls")
-        fields = without(message, placed) | {"message": number}
+        fields = without(message, *placed) | {"message": number}
         if read.parts:
             fields["content"] = read.parts
         fields |= columns.pop("fields", {})
@@ -100,7 +101,7 @@ class Conversation:
 
     def tool(self, record: Record, tool: dict[str, Any]) -> Iterator[Event]:
         """Yield a tool's call, where no message made it, and its result, where there is one."""
-        call_id, name = values.text(tool.get("id")), text(tool.get("function"))
+        call_id, name = values.text(tool.get("id")), word(tool, "function")
         placed = {"event", "timestamp", "id", "function"}
         known = self.calls.close(call_id)
         started = tool.get("timestamp")
@@ -112,7 +113,7 @@ class Conversation:
             yield record.event("tool.called", words, call_id=call_id, time=started)
         if tool.get("pending") is True and not tool.get("result"):
             words = {"operation": "tool", "tool": name, "call_id": call_id}
-            yield record.event("legacy.imported", words, without(tool, placed), time=started)
+            yield record.event("legacy.imported", words, without(tool, *placed), time=started)
             if known:
                 self.calls.open(call_id, known)
             return
@@ -128,10 +129,10 @@ class Conversation:
             words["error"] = error
         if not tool.get("events"):
             placed.add("events")
-        fields = without(tool, placed | {"result", "error"})
+        fields = without(tool, *placed, "result", "error")
         if read.parts:
             fields["result"] = read.parts
-        self._results[text(tool.get("message_id")) or f"call:{call_id}"] = _gist(tool.get("result"), error)
+        self._results[word(tool, "message_id") or f"call:{call_id}"] = _gist(tool.get("result"), error)
         self._answered[call_id] += 1
         when = tool.get("completed") if values.iso_time(tool.get("completed"))[0] is not None else started
         status = "error" if is_error else ""
@@ -140,7 +141,7 @@ class Conversation:
     def _result(self, record: Record, message: dict[str, Any], number: int, time: Any) -> Iterator[Event]:
         """Yield a tool's message, unless it only repeats the result that the tool's own event gave."""
         call_id = values.text(message.get("tool_call_id"))
-        for key in (text(message.get("id")), f"call:{call_id}"):
+        for key in (word(message, "id"), f"call:{call_id}"):
             gist = self._results.get(key)
             if gist is None or not key:
                 continue
@@ -150,14 +151,14 @@ class Conversation:
             return
         read = content.read(message.get("content"))
         error = message.get("error")
-        tool = self.calls.close(call_id) or text(message.get("function"))
+        tool = self.calls.close(call_id) or word(message, "function")
         if (not tool and self._answered[call_id]) or self.told.again(message):
             yield self._repeated(record, message, number, time)
             return
         words: dict[str, Any] = {"tool": tool, "is_error": True if error else None, "result": read.text}
         words |= {"attachments": read.attachments} if read.attachments else {}
         words |= {"error": error} if error else {}
-        fields = without(message, {"role", "content", "tool_call_id", "error"}) | {"message": number}
+        fields = without(message, "role", "content", "tool_call_id", "error") | {"message": number}
         if read.parts:
             fields["content"] = read.parts
         yield record.event("tool.completed", words, fields, call_id=call_id, time=time, role="tool")
@@ -168,18 +169,18 @@ class Conversation:
         return record.event("legacy.imported", words, {"message": number}, time=time, role="tool")
 
     def _called(self, record: Record, call: dict[str, Any], time: Any) -> Event:
-        call_id, tool = values.text(call.get("id")), text(call.get("function"))
+        call_id, tool = values.text(call.get("id")), word(call, "function")
         self.calls.open(call_id, tool or "?")
         self._called_with[call_id] = _gist(*(call.get(key) for key in _REPEATED))
         words = {"tool": tool, "arguments": values.arguments(call.get("arguments"))}
         placed = {"id", "function"} | (set() if isinstance(call.get("arguments"), str) else {"arguments"})
-        return record.event("tool.called", words, without(call, placed), call_id=call_id, time=time)
+        return record.event("tool.called", words, without(call, *placed), call_id=call_id, time=time)
 
 
 def _server_call(record: Record, call: dict[str, Any], time: Any) -> Iterator[Event]:
     """Yield a call that the provider answered itself: both stand in one part of a message."""
-    call_id, tool = values.text(call.get("id")), text(call.get("name")) or text(call.get("tool_type"))
-    fields = without(call, {"type", "id", "name", "arguments", "result", "error"})
+    call_id, tool = values.text(call.get("id")), word(call, "name") or word(call, "tool_type")
+    fields = without(call, "type", "id", "name", "arguments", "result", "error")
     words: dict[str, Any] = {"tool": tool, "arguments": values.arguments(call.get("arguments"))}
     if isinstance(call.get("arguments"), str):
         fields["arguments"] = call["arguments"]

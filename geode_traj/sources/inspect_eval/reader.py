@@ -10,11 +10,12 @@ from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Damaged, Event, Item, Loss
 from geode_traj.sources import values
 from geode_traj.sources.base import Input
+from geode_traj.sources.fields import without, word
 from geode_traj.sources.inspect_eval import content, splitting
 from geode_traj.sources.inspect_eval.events import Events
 from geode_traj.sources.inspect_eval.log import Facts, reason_of
 from geode_traj.sources.inspect_eval.pieces import pieces
-from geode_traj.sources.inspect_eval.record import Record, text, without
+from geode_traj.sources.inspect_eval.record import Record
 from geode_traj.sources.inspect_eval.references import References
 from geode_traj.sources.inspect_eval.sample import Loaded, Sample
 from geode_traj.sources.inspect_eval.splitting import Span
@@ -94,7 +95,7 @@ class SampleReader:
         yield from convert(number, loaded)
 
     def _event(self, number: int, loaded: Loaded) -> Iterator[Item]:
-        own = text(loaded.read.value.get("uuid"))
+        own = word(loaded.read.value, "uuid")
         record = self._record(number, own or f"event:{number - 1}", loaded)
         yield from self._events.read(record, record.value)
         for pointer, span in loaded.large:
@@ -105,7 +106,7 @@ class SampleReader:
         spec = self._facts.spec
         if spec:
             words["eval"] = spec
-        model = text(spec.get("model"))
+        model = word(spec, "model")
         time = head.value.get("started_at") or self._first_time()
         return head.event("session.started", words, time=time, status="active", model=model)
 
@@ -152,7 +153,7 @@ class SampleReader:
 
     def _ended(self, head: Record) -> Iterator[Event]:
         """Yield the result, and the end where the log tells of one."""
-        result = without(head.value, {*_SETUP})
+        result = without(head.value, *_SETUP)
         time = head.value.get("completed_at")
         if result:
             words = {"operation": "sample_result", "scores": result.pop("scores", None), "result": result}

@@ -69,13 +69,3 @@ class Record:
         )
         self.made += 1
         return event
-
-
-def without(given: dict[str, Any], placed: set[str]) -> dict[str, Any]:
-    """Return the members of an object that have no place yet."""
-    return {key: value for key, value in given.items() if key not in placed}
-
-
-def text(value: Any) -> str:
-    """Return a text as it is, anything else as none."""
-    return value if isinstance(value, str) else ""

@@ -187,10 +187,3 @@ class Sample:
             nonfinite += [pointer + one for one in read.nonfinite]
             duplicates |= {pointer + one: earlier for one, earlier in read.duplicates.items()}
         return out
-
-
-def word(value: Any) -> str:
-    """Return an id as text: a string as it is, an integer in digits, anything else as none."""
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""

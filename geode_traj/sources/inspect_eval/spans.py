@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from geode_traj.sources.inspect_eval.record import text
+from geode_traj.sources.fields import word
 
 _SCORING = frozenset({"scorer", "scorers"})
 
@@ -36,21 +36,21 @@ class SpanTree:
 
     def spawns(self, event: dict[str, Any]) -> None:
         """Remember the span of an agent that a tool's call started."""
-        span = text(event.get("agent_span_id"))
+        span = word(event, "agent_span_id")
         if span:
-            self._spawned[span] = text(event.get("id"))
+            self._spawned[span] = word(event, "id")
 
     def frame(self, event: dict[str, Any]) -> Frame:
         """Return what holds where an event stands."""
-        found = self._frames.get(text(event.get("span_id")))
+        found = self._frames.get(word(event, "span_id"))
         if found is not None:
             return found
         return self._steps[-1] if self._steps else self._root
 
     def begin(self, event: dict[str, Any]) -> tuple[Frame, str]:
         """Open a span; return its frame and the id of the call that started it, as far as it is known."""
-        own, kind = text(event.get("id")), text(event.get("type"))
-        above = self._frames.get(text(event.get("parent_id")), self._root)
+        own, kind = word(event, "id"), word(event, "type")
+        above = self._frames.get(word(event, "parent_id"), self._root)
         frame = replace(
             above,
             inside=above.inside or kind in ("tool", "agent"),
@@ -66,12 +66,12 @@ class SpanTree:
 
     def ended(self, event: dict[str, Any]) -> Frame | None:
         """Return the frame of a span that ends."""
-        return self._frames.get(text(event.get("id")))
+        return self._frames.get(word(event, "id"))
 
     def step(self, event: dict[str, Any]) -> None:
         """Follow a step of an older log."""
         if event.get("action") == "begin":
             above = self._steps[-1] if self._steps else self._root
-            self._steps.append(replace(above, aside=above.aside or text(event.get("type")) in _SCORING))
+            self._steps.append(replace(above, aside=above.aside or word(event, "type") in _SCORING))
         elif self._steps:
             self._steps.pop()

@@ -10,9 +10,10 @@ from typing import Any, Final
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event
 from geode_traj.sources.base import Input, Probe, file_text
+from geode_traj.sources.fields import listed, member, word
 from geode_traj.sources.mini_swe_agent.messages import Messages, moment, text_action
 from geode_traj.sources.mini_swe_agent.run import ended, started
-from geode_traj.sources.record import Record, listed, member, word
+from geode_traj.sources.record import Record
 from geode_traj.sources.rewritten import Rewritten, beginning, document, head_of, within
 
 _FORMAT: Final = re.compile(rb'"trajectory_format"\s{0,16}:\s{0,16}"mini-swe-agent')

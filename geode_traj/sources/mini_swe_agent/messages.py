@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from geode_traj.model.event import Event
 from geode_traj.sources import content, values
+from geode_traj.sources.fields import listed, member, number, objects, without, word
 from geode_traj.sources.mini_swe_agent.run import exited
 from geode_traj.sources.open_calls import OpenCalls
-from geode_traj.sources.record import Record, listed, member, number, objects, without, word
+from geode_traj.sources.record import Record
 
 TOOL: Final = "bash"
 _FENCE: Final = re.compile(r"```(?:bash|mswea_bash_command)[ \t]*\n")

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from geode_traj.model.event import Event
 from geode_traj.sources import values
-from geode_traj.sources.record import Record, number, without, word
+from geode_traj.sources.fields import number, without, word
+from geode_traj.sources.record import Record
 
 _COMPLETED: Final = frozenset({"submitted"})
 _INTERRUPTED: Final = ("interrupt", "limitsexceeded", "timeexceeded", "userabort", "keyboard")

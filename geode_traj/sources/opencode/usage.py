@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from geode_traj.sources import values
+from geode_traj.sources.fields import is_number
 
 _COUNTS: Final = {
     ("input",): "input_tokens",
@@ -20,8 +21,8 @@ def of_step(part: dict[str, Any], rest: dict[str, Any]) -> tuple[dict[str, Any],
     """Return a step's payload, and those of its other members that it does not hold."""
     counts, whole = _counts(part.get("tokens"))
     cost = part.get("cost")
-    placed = ({"tokens"} if whole else set()) | ({"cost"} if _is_number(cost) else set())
-    words = values.usage(**counts, cost_usd=cost if _is_number(cost) else None)
+    placed = ({"tokens"} if whole else set()) | ({"cost"} if is_number(cost) else set())
+    words = values.usage(**counts, cost_usd=cost if is_number(cost) else None)
     if isinstance(part.get("reason"), str):
         words["finish_reason"] = part["reason"]
         placed.add("reason")
@@ -36,7 +37,7 @@ def of_message(info: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     counts, _ = _counts(info.get("tokens"))
     cost = info.get("cost")
-    if _is_number(cost):
+    if is_number(cost):
         counts["cost_usd"] = cost
     if counts and not any(counts.values()):
         return values.usage(reported_default=sorted(counts)), {}
@@ -56,12 +57,8 @@ def _counts(given: Any) -> tuple[dict[str, Any], bool]:
             if len(path) == 1
             else (cache.get(path[1]) if isinstance(cache, dict) else None)
         )
-        if _is_number(value):
+        if is_number(value):
             counts[word] = value
             seen += 1
     members = len(given) - ("cache" in given) + (len(cache) if isinstance(cache, dict) else "cache" in given)
     return counts, seen == members
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

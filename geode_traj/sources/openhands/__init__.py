@@ -9,9 +9,10 @@ from typing import Any, Final
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Item
 from geode_traj.sources.base import Input, Probe, Unit, file_text
+from geode_traj.sources.fields import word
 from geode_traj.sources.openhands import folder, head
 from geode_traj.sources.openhands.events import Events, is_event, time_of
-from geode_traj.sources.record import Record, word
+from geode_traj.sources.record import Record
 from geode_traj.sources.rewritten import Rewritten, beginning, document, head_of, within
 
 _LISTS: Final = ("items", "history", "events", "trajectory")

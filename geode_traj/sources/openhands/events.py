@@ -10,9 +10,10 @@ from geode_traj.codec.files import sha256_bytes
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Item
 from geode_traj.sources.base import Input
+from geode_traj.sources.fields import word
 from geode_traj.sources.openhands.v0 import V0
 from geode_traj.sources.openhands.v1 import V1
-from geode_traj.sources.record import Record, word
+from geode_traj.sources.record import Record
 from geode_traj.sources.values import iso_time
 
 _BARE_KINDS: Final = frozenset({"Condensation", "CondensationRequest", "UserRejectObservation"})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from geode_traj.sources.record import Record, without
+from geode_traj.sources.fields import without
+from geode_traj.sources.record import Record
 
 _NAMES: Final = ("action", "observation")
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from geode_traj.model.event import Event
+from geode_traj.sources.fields import listed, member, number, objects, without, word
 from geode_traj.sources.openhands.meter import Meter, of_response
-from geode_traj.sources.record import Record, listed, member, number, objects, without, word
+from geode_traj.sources.record import Record
 
 _IDS: Final = ("conversation_id", "id", "instance_id", "sid")
 _WORDS: Final = ("agent", "workspace", "title", "metadata", "instruction", "selected_repository")

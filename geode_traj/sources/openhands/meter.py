@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from geode_traj.sources import values
-from geode_traj.sources.record import member, number, word
+from geode_traj.sources.fields import member, number, word
 
 _COUNTS: Final = {
     "input_tokens": "prompt_tokens",

@@ -10,9 +10,10 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import sha256_bytes
 from geode_traj.model.event import Event, Item, Link
 from geode_traj.sources import content, values
+from geode_traj.sources.fields import id_text, listed, member, number, objects, without, word
 from geode_traj.sources.openhands.fields import full, outcome, rest_of
 from geode_traj.sources.openhands.meter import Meter, of_response
-from geode_traj.sources.record import Record, listed, member, number, objects, without, word
+from geode_traj.sources.record import Record
 
 # Neither tools nor agents: what the program does around them (importer decision J2).
 _WORKFLOW: Final = frozenset(
@@ -169,7 +170,7 @@ class V0:
         self._sessions.append(child)
 
     def _observation(self, record: Record, value: dict[str, Any], seen: str) -> Iterator[Item]:
-        cause = _text(value.get("cause"))
+        cause = id_text(value.get("cause"))
         if seen == "delegate" and self._delegates:
             if cause in self._delegates:  # whatever it had delegated itself is over with it
                 while self._delegates[-1] != cause:
@@ -203,7 +204,7 @@ class V0:
 
     def _result(self, record: Record, value: dict[str, Any], seen: str, call: _Call | None) -> Event:
         metadata = value.get("tool_call_metadata")
-        call_id = word(metadata, "tool_call_id") or (call.call_id if call else _text(value.get("cause")))
+        call_id = word(metadata, "tool_call_id") or (call.call_id if call else id_text(value.get("cause")))
         tool = word(metadata, "function_name") or (call.tool if call else seen)
         extras, (attachments, left) = value.get("extras"), _pictures(value.get("extras"))
         error = _is_error(value, seen)
@@ -255,13 +256,7 @@ def _leave(rest: dict[str, Any], args: dict[str, Any]) -> None:
 
 
 def _id(value: dict[str, Any]) -> str:
-    return _text(value.get("id"))
-
-
-def _text(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    return str(given) if isinstance(given, int) and not isinstance(given, bool) else ""
+    return id_text(value.get("id"))
 
 
 def _model(value: dict[str, Any]) -> str:

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from geode_traj.model.event import Event, Item
 from geode_traj.sources import content, values
+from geode_traj.sources.fields import member, objects, without, word
 from geode_traj.sources.openhands.fields import full, outcome, rest_of
 from geode_traj.sources.openhands.meter import Meter
-from geode_traj.sources.record import Record, member, objects, without, word
+from geode_traj.sources.record import Record
 
 _RESULTS: Final = frozenset({"ObservationEvent", "AgentErrorEvent", "UserRejectObservation"})
 # Neither tools nor agents: what the program does around them (importer decision J2).

@@ -9,7 +9,8 @@ from geode_traj.model.event import Event, Loss
 from geode_traj.sources import values
 from geode_traj.sources.chat.calls import Calls
 from geode_traj.sources.chat.content import Attachments, is_media, is_text, said
-from geode_traj.sources.chat.record import Record, text_of, without
+from geode_traj.sources.chat.record import Record
+from geode_traj.sources.fields import text_of, without
 from geode_traj.sources.pi import usage
 
 # Text that OpenClaw writes in the model's place: nothing was asked of a model for it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from geode_traj.sources import values
+from geode_traj.sources.fields import number
 
 _TOKENS: Final = {
     "input": "input_tokens",
@@ -33,8 +34,3 @@ def payload(given: Any, response_id: str | None, purpose: str | None = None) -> 
     elif total is not None:
         del rest["cost"]
     return made, {key: item for key, item in rest.items() if item not in (None, {})}
-
-
-def number(value: Any) -> int | float | None:
-    """Return a number as it is, None for anything else."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from geode_traj.codec.reading import tolerant
 from geode_traj.model.event import Event
-from geode_traj.sources.rind.events import Maker, Record, without, word
+from geode_traj.sources.fields import without
+from geode_traj.sources.rind.events import Maker, Record, word
 from geode_traj.sources.rind.pictures import Pictures
 from geode_traj.sources.values import arguments
 

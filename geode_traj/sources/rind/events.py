@@ -81,8 +81,3 @@ class Maker:
 def word(row: dict[str, Any], key: str) -> str:
     """Return a field as a column's text."""
     return text(row.get(key))
-
-
-def without(row: dict[str, Any], *placed: str) -> dict[str, Any]:
-    """Return the fields of a row that have no place."""
-    return {key: value for key, value in row.items() if key not in placed}

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Link, Loss
-from geode_traj.sources.rind.events import Maker, Record, without, word
+from geode_traj.sources.fields import without
+from geode_traj.sources.rind.events import Maker, Record, word
 
 _ENDED: Final = {"completed": "completed", "failed": "error", "cancelled": "interrupted"}
 _WORDS: Final = ("title", "cwd")

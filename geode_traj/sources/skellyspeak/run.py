@@ -18,7 +18,7 @@ from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item, Loss
 from geode_traj.sources import values
 from geode_traj.sources.base import Input
-from geode_traj.sources.parts import word
+from geode_traj.sources.fields import id_text
 from geode_traj.sources.provenance import legacy, marks, whole
 
 # Operation -> whose message its output is (the actor of an exported event).
@@ -87,10 +87,10 @@ class Run:
             payload=payload,
             time=self.time,
             time_rule=self.time_rule,
-            key=word(self.row.get("id")),
+            key=id_text(self.row.get("id")),
             n=n,
-            turn_id=word(self.row.get("turn_id")),
-            model=word(self.row.get("model")),
+            turn_id=id_text(self.row.get("turn_id")),
+            model=id_text(self.row.get("model")),
             escaped=escaped,
             nonfinite=nonfinite,
             **columns,
@@ -107,11 +107,11 @@ class Run:
 
     def _record(self, given: Input) -> Event:
         row, kind = self.row, self._kind()
-        operation = word(row.get("operation"))
-        status = "error" if kind == "error.recorded" else word(row.get("outcome"))
+        operation = id_text(row.get("operation"))
+        status = "error" if kind == "error.recorded" else id_text(row.get("outcome"))
         columns: dict[str, Any] = {"status": status}
         if kind == "legacy.imported":
-            payload, fields = whole(row, model=word(row.get("model")), status=status)
+            payload, fields = whole(row, model=id_text(row.get("model")), status=status)
             columns["raw"] = operation not in OPERATIONS
         else:
             payload = {key: row[key] for key in _WORDS if key in row}
@@ -141,7 +141,7 @@ class Run:
             payload["_truncated"] = question.cut
         event = self._event("message.user", payload, _USER, role="user")
         event.model = ""
-        if word(context.get("message_id")):
+        if id_text(context.get("message_id")):
             # A reply that is asked for anew carries the same message: it is said once.
             said_once = [self.session_id, chat, question.text]
             event.content_key = "message:" + sha256_bytes(dumps(said_once))
@@ -202,7 +202,7 @@ def usages(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     A run none of whose attempts says anything, while its sum does, gives that sum, called one.
     """
     tried = attempts(row)
-    purpose = word(row.get("operation")) or None
+    purpose = id_text(row.get("operation")) or None
     total = row.get("usage")
     if isinstance(total, dict) and not any(isinstance(one.get("usage"), dict) for one in tried):
         yield {**_usage(total, purpose), "observed_sum": True}

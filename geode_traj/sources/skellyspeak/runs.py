@@ -16,7 +16,8 @@ from geode_traj.contract import times
 from geode_traj.model.event import Event, Item, Loss, Session
 from geode_traj.sources import values
 from geode_traj.sources.base import Input
-from geode_traj.sources.parts import Part, damaged, inside, word
+from geode_traj.sources.fields import id_text
+from geode_traj.sources.parts import Part, damaged, inside
 from geode_traj.sources.provenance import legacy
 from geode_traj.sources.skellyspeak.run import NOT_REPORTED, Run
 
@@ -83,14 +84,14 @@ def _sessions(listed: list[Any], session: str) -> list[str]:
     found: list[str] = []
     for run in listed:
         if isinstance(run, dict):
-            found.append(word(run.get("session_id")) or session)
+            found.append(id_text(run.get("session_id")) or session)
         else:
             found.append(found[-1] if found else session)
     return found
 
 
 def _key(session_id: str, run: dict[str, Any], sha256: str) -> str:
-    number, start = word(run.get("id")), word(run.get("started_at_ms"))
+    number, start = id_text(run.get("id")), id_text(run.get("started_at_ms"))
     return f"{session_id}/{number or sha256[:16]}/{start}"
 
 

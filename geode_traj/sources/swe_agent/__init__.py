@@ -9,7 +9,7 @@ from typing import Any
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Item, Link
 from geode_traj.sources.base import Input, Probe, file_text
-from geode_traj.sources.record import listed, objects
+from geode_traj.sources.fields import listed, objects
 from geode_traj.sources.rewritten import Rewritten, beginning, document, head_of, within
 from geode_traj.sources.swe_agent.run import Run
 

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from geode_traj.model.event import Event
 from geode_traj.sources import content, values
+from geode_traj.sources.fields import member, objects, without, word
 from geode_traj.sources.open_calls import OpenCalls
-from geode_traj.sources.record import Record, member, objects, without, word
+from geode_traj.sources.record import Record
 
 SHELL: Final = "shell"
 """The tool of actions that are text: the environment runs them as commands."""

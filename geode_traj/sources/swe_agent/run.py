@@ -9,7 +9,8 @@ from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event
 from geode_traj.sources import values
 from geode_traj.sources.base import Input
-from geode_traj.sources.record import Record, listed, member, number, without, word
+from geode_traj.sources.fields import listed, member, number, without, word
+from geode_traj.sources.record import Record
 from geode_traj.sources.swe_agent.messages import Messages, same_action
 
 _BODY: Final = ("history", "trajectory")

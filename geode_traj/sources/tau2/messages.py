@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from geode_traj.model.event import Event
 from geode_traj.sources import content, values
+from geode_traj.sources.fields import member, number, objects, without, word
 from geode_traj.sources.open_calls import OpenCalls
-from geode_traj.sources.record import Record, member, number, objects, without, word
+from geode_traj.sources.record import Record
 
 _PURPOSES: Final = {"assistant": "agent", "user": "user_simulator"}
 _KINDS: Final = {"assistant": "message.assistant", "user": "message.user"}

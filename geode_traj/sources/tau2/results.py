@@ -16,7 +16,7 @@ from geode_traj.errors import DataError, TrajError
 from geode_traj.model.event import Damaged
 from geode_traj.sources import document, values
 from geode_traj.sources.base import Input, file_text
-from geode_traj.sources.record import listed, objects, word
+from geode_traj.sources.fields import listed, objects, word
 from geode_traj.sources.rewritten import beginning, head_of, within
 
 RESULTS: Final = "results.json"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from geode_traj.model.event import Item, Loss
 from geode_traj.sources import values
 from geode_traj.sources.base import Input
-from geode_traj.sources.record import Record, objects, word
+from geode_traj.sources.fields import objects, word
+from geode_traj.sources.record import Record
 from geode_traj.sources.tau2.results import BESIDE, LISTS, RESULTS, Results
 
 

@@ -10,7 +10,8 @@ from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event
 from geode_traj.sources import values
 from geode_traj.sources.base import Input
-from geode_traj.sources.record import Record, listed, without, word
+from geode_traj.sources.fields import listed, without, word
+from geode_traj.sources.record import Record
 from geode_traj.sources.rewritten import head_of, within
 from geode_traj.sources.tau2.messages import Messages
 from geode_traj.sources.tau2.results import Found

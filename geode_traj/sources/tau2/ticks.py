@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from geode_traj.model.event import Event
-from geode_traj.sources.record import Record, listed, objects, without, word
+from geode_traj.sources.fields import listed, objects, without, word
+from geode_traj.sources.record import Record
 from geode_traj.sources.tau2.messages import Messages
 
 _SIDES: Final = {"agent": "assistant", "user": "user"}
