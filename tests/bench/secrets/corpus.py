@@ -62,7 +62,7 @@ class Corpus:
         return b"".join(self.lines)
 
 
-class _Writer:
+class Writer:
     """Writes events as Claude Code does; nothing in their frame is secret or personal."""
 
     def __init__(self, rng: random.Random) -> None:
@@ -164,7 +164,7 @@ class _Writer:
 def planted(size: int, each: int, seed: int = 1) -> Corpus:
     """Return a transcript of about `size` bytes with `each` plants of every kind and of every form."""
     rng = random.Random(seed)
-    writer = _Writer(rng)
+    writer = Writer(rng)
     every = kinds()
     wanted: list[tuple[Kind, str]] = [(kind, "") for kind in every for _ in range(each)]
     by_name = {kind.name: kind for kind in every}
@@ -183,7 +183,7 @@ def planted(size: int, each: int, seed: int = 1) -> Corpus:
     return writer.corpus
 
 
-def _planted(writer: _Writer, kind: Kind, form: str) -> Plant:
+def _planted(writer: Writer, kind: Kind, form: str) -> Plant:
     carrier = Carrier(*kind.planted(writer.rng))
     beside = tuple(_PAIRED.findall(carrier.before))
     if not form:
@@ -198,7 +198,7 @@ def _planted(writer: _Writer, kind: Kind, form: str) -> Plant:
 
 def clean(size: int, seed: int = 2) -> Corpus:
     """Return a transcript of about `size` bytes without a secret."""
-    writer = _Writer(random.Random(seed))
+    writer = Writer(random.Random(seed))
     written = 0
     while written < size:
         writer.clean()

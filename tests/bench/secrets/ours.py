@@ -13,6 +13,7 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.jobs.scan_files import scan
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.rules import packaged
+from geode_traj.scan.table import personal
 from tests.bench.clock import Clock
 from tests.bench.secrets.corpus import Corpus
 from tests.bench.secrets.score import Found
@@ -20,6 +21,9 @@ from tests.bench.secrets.score import Found
 NAME: Final = "geode-traj"
 BANDS: Final = ("high", "review")
 """What a person has to decide about; notes are not counted, neither as found nor as false."""
+
+PERSONAL: Final = frozenset(rule.cls for rule in personal.RULES) | {"email", "absolute_home"}
+"""Classes that are no credentials."""
 
 
 def version() -> str:
@@ -38,6 +42,14 @@ def find(path: Path, corpus: Corpus | None = None) -> tuple[list[Found], float]:
     return list(_found(rows, corpus.lines if corpus else [])), clock.cpu
 
 
+def hits(texts: list[str]) -> list[bool]:
+    """Tell of each text whether a credential is found in it."""
+    scanner = Scanner("publish")
+    return [
+        any(span.band in BANDS and span.cls not in PERSONAL for span in scanner.find(text)) for text in texts
+    ]
+
+
 def _found(rows: list[dict[str, Any]], lines: list[bytes]) -> Iterator[Found]:
     for row in rows:
         place = row["place"]
@@ -49,7 +61,7 @@ def _found(rows: list[dict[str, Any]], lines: list[bytes]) -> Iterator[Found]:
         if lines and span and not in_key:
             value = str(_at(json.loads(lines[line - 1]), place["pointer"]))[span[0] : span[1]]
         rule = f"{row['rule']} ({row['class']})" + (f" in {row['view']}" if row["view"] else "")
-        yield Found(line, rule, value, place["pointer"], span, in_key, row["band"])
+        yield Found(line, rule, value, place["pointer"], span, in_key, row["band"], row["class"])
 
 
 def _at(value: Any, where: str) -> Any:

@@ -6,7 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from tests.bench.secrets.corpus import Corpus, Part, Plant
 
@@ -18,7 +18,7 @@ MB: Final = 1_000_000
 class Found:
     """What a tool says: a line (from 1), and the place in a text of it, or only what it takes for the secret.
 
-    `rule` and `band` are the tool's own words.
+    `rule`, `band` and `cls` (empty where it has no classes) are the tool's own words.
     """
 
     line: int
@@ -28,6 +28,7 @@ class Found:
     span: tuple[int, int] | None = None
     in_key: bool = False
     band: str = ""
+    cls: str = ""
 
 
 @dataclass(slots=True)
@@ -46,6 +47,22 @@ class Score:
         got = self.whole if whole else self.met
         total = sum(self.planted[key] for key in chosen)
         return 100 * sum(got[key] for key in chosen) / total if total else 0.0
+
+    def credentials(self) -> float:
+        """Return the percentage found of the plants in clear that are no personal data."""
+        chosen = [key for key in self.planted if not key[2] and key[1] != "personal"]
+        return 100 * sum(self.met[key] for key in chosen) / max(1, sum(self.planted[key] for key in chosen))
+
+    def by(self, what: Literal["kind", "form"], group: str | None = None) -> dict[str, tuple[int, int, int]]:
+        """Return how many were planted, met and covered, by kind (in clear, of one group) or by form."""
+        found: dict[str, tuple[int, int, int]] = {}
+        for key, count in self.planted.items():
+            kind, of, form = key
+            name = form if what == "form" else kind
+            if bool(form) == (what == "form") and group in (None, of):
+                one = found.get(name, (0, 0, 0))
+                found[name] = (one[0] + count, one[1] + self.met[key], one[2] + self.whole[key])
+        return found
 
     @property
     def false_rate(self) -> float:
