@@ -9,7 +9,7 @@ from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Item, Loss
 from geode_traj.sources.base import Input, Probe
-from geode_traj.sources.chat.calls import Calls
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.chat.openai import Names, read
 from geode_traj.sources.chat.record import Record
 from geode_traj.sources.fields import without

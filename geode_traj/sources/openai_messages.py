@@ -11,7 +11,7 @@ from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated, tolerant
 from geode_traj.model.event import Event, Item
 from geode_traj.sources.base import MAX_PROBED, Input, Probe
-from geode_traj.sources.chat.calls import Calls
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.chat.openai import ROLES, read
 from geode_traj.sources.chat.record import Record
 from geode_traj.sources.fields import without

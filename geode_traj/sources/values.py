@@ -6,6 +6,7 @@ import json
 from typing import Any, Final
 
 from geode_traj.codec.canonical import dumps
+from geode_traj.codec.reading import tolerant
 from geode_traj.contract import times
 
 NAIVE: Final = "naive_as_utc"
@@ -52,6 +53,17 @@ def arguments(value: Any) -> Any:
     except (ValueError, RecursionError):
         return {"_legacy_fragment": value}
     return parsed if isinstance(parsed, dict) else {"_value": parsed}
+
+
+def reads_whole(given: Any) -> bool:
+    """Tell whether reading what may be a JSON text loses nothing of it; what is no JSON is kept as it is."""
+    if not isinstance(given, str) or not given:
+        return True
+    try:
+        read = tolerant(given.encode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        return True
+    return not (read.duplicates or read.escaped or read.nonfinite)
 
 
 def usage(**counts: Any) -> dict[str, Any]:

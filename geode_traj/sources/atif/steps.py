@@ -10,8 +10,8 @@ from geode_traj.sources import values
 from geode_traj.sources.atif import parts
 from geode_traj.sources.atif.document import Trajectory
 from geode_traj.sources.atif.record import Record
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.fields import is_number, objects, without
-from geode_traj.sources.open_calls import OpenCalls
 
 _KINDS: Final = {"user": "message.user", "agent": "message.assistant", "system": "legacy.imported"}
 _ROLES: Final = {"user": "user", "agent": "assistant", "system": "system"}
@@ -30,7 +30,7 @@ class Steps:
     def __init__(self, trajectory: Trajectory, version: tuple[int, int]) -> None:
         self._trajectory = trajectory
         self._version = version
-        self._calls = OpenCalls()
+        self._calls = Calls()
         self.referred: set[str] = set()
         """Sessions of embedded trajectories that a step referred to."""
 
@@ -54,7 +54,7 @@ class Steps:
 
     def _called(self, record: Record, call: dict[str, Any]) -> Event:
         tool, call_id = (values.text(call.get(key)) for key in ("function_name", "tool_call_id"))
-        self._calls.open(call_id, tool)
+        self._calls.called(call_id, tool)
         placed = {key for key in ("function_name", "tool_call_id") if isinstance(call.get(key), str)}
         given = call.get("arguments")
         if not isinstance(given, str):
@@ -100,7 +100,7 @@ class Steps:
                 fields = without(result, *placed)
                 yield record.event("legacy.imported", words, fields, role="environment")
                 continue
-            tool = self._calls.close(call_id) if call_id else tools.pop(0)
+            tool = (self._calls.answered(call_id) or "") if call_id else tools.pop(0)
             placed |= {"source_call_id"} if call_id or result.get("source_call_id") is None else set()
             words = {"tool": tool, "is_error": None, **words}
             yield record.event("tool.completed", words, without(result, *placed), call_id=call_id)

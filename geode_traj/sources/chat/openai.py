@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from geode_traj.model.event import Loss
-from geode_traj.sources.chat.calls import Calls, arguments
+from geode_traj.sources import values
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.chat.content import Attachments, attach, said
 from geode_traj.sources.chat.record import Record
 from geode_traj.sources.fields import text_of, without
@@ -120,15 +121,14 @@ class _Reading:
         if rest.get("type") == "function":
             del rest["type"]
         given = function.get("arguments", function.get("input"))
-        read, whole = arguments(given)
         inner = without(function, "name", "arguments", "input")
-        if not whole:
+        if not values.reads_whole(given):
             inner["arguments"] = given
         call_id, tool = text_of(call, "id", rest), text_of(function, "name", inner)
         if inner:
             rest["function"] = inner
         self.calls.called(call_id, tool, self.place)
-        payload = {"tool": tool, "arguments": read}
+        payload = {"tool": tool, "arguments": values.arguments(given)}
         self.record.event("tool.called", payload, rest=rest, call_id=call_id, model=model)
 
     def result(self, *, legacy: bool) -> None:

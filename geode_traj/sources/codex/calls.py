@@ -38,7 +38,7 @@ def arguments(payload: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     if kind == "image_generation_call":
         return {"revised_prompt": payload.get("revised_prompt")}, True
     given = payload.get("arguments")
-    return values.arguments(given), not isinstance(given, str) or _reads_whole(given)
+    return values.arguments(given), values.reads_whole(given)
 
 
 def placed(payload: dict[str, Any]) -> set[str]:
@@ -50,17 +50,6 @@ def placed(payload: dict[str, Any]) -> set[str]:
         "image_generation_call": {"revised_prompt", "result"},
     }
     return words.get(payload["type"], {"name", "arguments"})
-
-
-def _reads_whole(text: str) -> bool:
-    """Tell whether a text is JSON that loses nothing when it is read."""
-    if not text:
-        return True
-    try:
-        read = tolerant(text.encode())
-    except (ValueError, RecursionError):
-        return True  # kept as it is
-    return not (read.duplicates or read.escaped or read.nonfinite)
 
 
 def hosted(payload: dict[str, Any]) -> dict[str, Any] | None:

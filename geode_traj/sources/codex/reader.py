@@ -10,13 +10,13 @@ from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item, Link, Loss
 from geode_traj.sources import values
 from geode_traj.sources.base import Input
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.codex import agents, calls, messages
 from geode_traj.sources.codex.history import History
 from geode_traj.sources.codex.repeats import Repeats, Said
 from geode_traj.sources.codex.row import Row
 from geode_traj.sources.codex.turn import Turn
 from geode_traj.sources.codex.usage import Totals
-from geode_traj.sources.open_calls import OpenCalls
 
 _STARTS: Final = frozenset({"task_started", "turn_started"})
 _ENDS: Final = frozenset({"task_complete", "turn_complete", "turn_aborted"})
@@ -40,7 +40,7 @@ class Reader:
         self._own_from: int | None = None
         self._history = History(self._session)
         self._repeats = Repeats()
-        self._calls = OpenCalls()
+        self._calls = Calls()
         self._children = agents.Children()
         self._totals = Totals()
         self._turn = Turn()
@@ -214,7 +214,7 @@ class Reader:
         yield row.event("tool.called", words, placed, call_id=call_id)
         ended = calls.hosted(payload) if hosted else None
         if ended is None:
-            self._calls.open(call_id, tool)
+            self._calls.called(call_id, tool)
             return
         if "result" not in ended and "attachments" not in ended:
             yield Loss("hosted_result_not_recorded")
@@ -224,7 +224,7 @@ class Reader:
     def _result(self, row: Row) -> Iterator[Item]:
         given = row.payload.get("call_id")
         call_id = given if isinstance(given, str) else ""
-        tool = self._calls.close(call_id) or calls.name_of(row.payload)
+        tool = self._calls.answered(call_id) or calls.name_of(row.payload)
         words = calls.result(row.payload)
         child = None if row.copied else self._children.spawned(tool, words.get("result"))
         status = {True: "error", False: "completed", None: ""}[words["is_error"]]

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from geode_traj.model.event import Event, Loss
-from geode_traj.sources.chat.calls import Calls, arguments
+from geode_traj.sources import values
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.chat.content import Attachments
 from geode_traj.sources.chat.record import Record
 from geode_traj.sources.fields import number, text_of, without
@@ -105,11 +106,10 @@ def _called(
     rest: dict[str, Any],
     model: str,
 ) -> Event:
-    read, whole = arguments(given)
-    if not whole:
+    if not values.reads_whole(given):
         rest["arguments"] = given
     calls.called(call_id, tool, record.line)
-    words = {"tool": tool, "arguments": read}
+    words = {"tool": tool, "arguments": values.arguments(given)}
     return record.event("tool.called", words, rest=rest, call_id=call_id, model=model)
 
 

@@ -11,7 +11,7 @@ from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item, Link, Loss
 from geode_traj.sources.base import Input
-from geode_traj.sources.chat.calls import Calls
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.chat.record import Record
 from geode_traj.sources.copilot_cli import messages
 from geode_traj.sources.copilot_cli.agents import STATUS, Agents, child_session, words

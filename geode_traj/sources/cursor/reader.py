@@ -8,8 +8,9 @@ from typing import Any, Final
 from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Item, Link, Loss
+from geode_traj.sources import values
 from geode_traj.sources.base import Input, file_text
-from geode_traj.sources.chat.calls import Calls, arguments
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.chat.content import Attachments, is_media, is_text, said
 from geode_traj.sources.chat.record import Record
 from geode_traj.sources.cursor.said import is_withheld, time_told
@@ -153,13 +154,13 @@ class _Said:
 
     def _call(self, block: dict[str, Any]) -> None:
         rest = without(block, "type", "id", "name", "input")
-        read, whole = arguments(block.get("input"))
-        if not whole:
-            rest["input"] = block["input"]
+        given = block.get("input")
+        if not values.reads_whole(given):
+            rest["input"] = given
         call_id, tool = text_of(block, "id", rest), text_of(block, "name", rest)
         self.called += 1
         self._calls.called(call_id, tool, self._record.line)
-        words = {"tool": tool, "arguments": read}
+        words = {"tool": tool, "arguments": values.arguments(given)}
         self._record.event("tool.called", words, rest=rest, call_id=call_id, model=self._model)
 
     def _result(self, block: dict[str, Any]) -> None:

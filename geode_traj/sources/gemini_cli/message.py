@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from geode_traj.model.event import Link, Loss
 from geode_traj.sources import values
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.fields import is_number
 from geode_traj.sources.gemini_cli import content
-from geode_traj.sources.gemini_cli.calls import Calls
 from geode_traj.sources.gemini_cli.content import Content
 from geode_traj.sources.gemini_cli.record import Record, Said
 
@@ -31,6 +31,7 @@ class Messages:
 
     def __init__(self) -> None:
         self.calls = Calls()
+        self._results: set[str] = set()
         self._children: set[str] = set()
 
     def tell(self, record: Record, said: Said, tokens: Any, *, copied: bool) -> None:
@@ -69,15 +70,15 @@ class Messages:
         if read.is_summary:
             words |= {"is_summary": True, "copied_context": True}
         elif not copied:
-            self.calls.prompted(record.number)
+            self.calls.moved_on(record.number)
         record.event("message.user", words, fields, said=said, time=_time(said), role="user")
 
     def _response(self, record: Record, said: Said, one: dict[str, Any], fields: dict[str, Any]) -> None:
         """Tell of a result that stands in a message of its own, unless its call has one already."""
         call_id, tool = (values.text(one.get(key)) for key in ("id", "name"))
-        called = self.calls.answered(call_id)
+        called = self._answered(call_id, tool)
         words: dict[str, Any]
-        if called is None and self.calls.was_answered(call_id):
+        if called is None and call_id in self._results:
             words = {"operation": "function_response", "response": one}
             record.event("legacy.imported", words, fields, said=said, time=_time(said))
             return
@@ -150,11 +151,18 @@ class Messages:
             words = {"child_session_key": child, "task_type": tool}
             record.event("subagent.started", words, said=said, time=time, call_id=call_id)
 
+    def _answered(self, call_id: str, tool: str) -> str | None:
+        """Return the tool of the call that a result answers, None for a result without one."""
+        called = self.calls.answered(call_id, tool)
+        if called is not None:
+            self._results.add(call_id)
+        return called
+
     def _completed(self, record: Record, said: Said, call: dict[str, Any]) -> None:
         if not _is_final(call):
             return
         call_id, status = values.text(call.get("id")), values.text(call.get("status"))
-        tool = self.calls.answered(call_id)
+        tool = self._answered(call_id, values.text(call.get("name")))
         found = content.result(call.get("result"))
         if found.is_masked:
             record.items.append(Loss("tool_output_masked"))

@@ -10,10 +10,10 @@ from typing import Any, Final
 from geode_traj.codec.canonical import dumps
 from geode_traj.model.event import Event
 from geode_traj.sources import values
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.fields import without, word
 from geode_traj.sources.inspect_eval import content
 from geode_traj.sources.inspect_eval.record import Record
-from geode_traj.sources.open_calls import OpenCalls
 
 _RESULT_KEYS: Final = frozenset({"id", "role", "content", "tool_call_id", "function", "error", "pool"})
 _REPEATED: Final = ("arguments", "view", "type")
@@ -57,7 +57,7 @@ class Conversation:
 
     def __init__(self, told: Told) -> None:
         self.told = told
-        self.calls = OpenCalls()
+        self.calls = Calls()
         self._called_with: dict[str, bytes] = {}
         self._results: dict[str, Any] = {}
         self._answered: Counter[str] = Counter()
@@ -103,7 +103,7 @@ class Conversation:
         """Yield a tool's call, where no message made it, and its result, where there is one."""
         call_id, name = values.text(tool.get("id")), word(tool, "function")
         placed = {"event", "timestamp", "id", "function"}
-        known = self.calls.close(call_id)
+        known = self.calls.answered(call_id) or ""
         started = tool.get("timestamp")
         if known and self._called_with.get(call_id) == _gist(*(tool.get(key) for key in _REPEATED)):
             placed |= {*_REPEATED}
@@ -115,7 +115,7 @@ class Conversation:
             words = {"operation": "tool", "tool": name, "call_id": call_id}
             yield record.event("legacy.imported", words, without(tool, *placed), time=started)
             if known:
-                self.calls.open(call_id, known)
+                self.calls.called(call_id, known)
             return
         read = content.read(tool.get("result"))
         result: dict[str, Any] = {"result": None if tool.get("result") is None else read.text}
@@ -151,7 +151,7 @@ class Conversation:
             return
         read = content.read(message.get("content"))
         error = message.get("error")
-        tool = self.calls.close(call_id) or word(message, "function")
+        tool = self.calls.answered(call_id) or word(message, "function")
         if (not tool and self._answered[call_id]) or self.told.again(message):
             yield self._repeated(record, message, number, time)
             return
@@ -170,7 +170,7 @@ class Conversation:
 
     def _called(self, record: Record, call: dict[str, Any], time: Any) -> Event:
         call_id, tool = values.text(call.get("id")), word(call, "function")
-        self.calls.open(call_id, tool or "?")
+        self.calls.called(call_id, tool or "?")
         self._called_with[call_id] = _gist(*(call.get(key) for key in _REPEATED))
         words = {"tool": tool, "arguments": values.arguments(call.get("arguments"))}
         placed = {"id", "function"} | (set() if isinstance(call.get("arguments"), str) else {"arguments"})

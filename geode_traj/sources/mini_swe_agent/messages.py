@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from geode_traj.model.event import Event
 from geode_traj.sources import content, values
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.fields import listed, member, number, objects, without, word
 from geode_traj.sources.mini_swe_agent.run import exited
-from geode_traj.sources.open_calls import OpenCalls
 from geode_traj.sources.record import Record
 
 TOOL: Final = "bash"
@@ -45,7 +45,7 @@ class Messages:
     def __init__(self, model: str, *, exited: bool) -> None:
         self._model = model
         self._exited = exited
-        self._calls = OpenCalls()
+        self._calls = Calls()
         self._open = 0
         self._asked = False
         self.ended = False
@@ -108,7 +108,7 @@ class Messages:
         function = function if isinstance(function, dict) else call
         tool = word(function, "name")
         call_id = word(call, "call_id") or word(call, "id")
-        self._calls.open(call_id, tool)
+        self._calls.called(call_id, tool)
         words = {"tool": tool, "arguments": values.arguments(function.get("arguments"))}
         return record.event("tool.called", words, {"call": call}, call_id=call_id, model=model)
 
@@ -116,7 +116,7 @@ class Messages:
         call_id = word(message, "tool_call_id") or word(message, "call_id")
         key = "output" if "output" in message else "content"
         told = content.read(message.get(key))
-        words = {"tool": self._calls.close(call_id), **_outcome(message, told.text), **told.words}
+        words = {"tool": self._calls.answered(call_id) or "", **_outcome(message, told.text), **told.words}
         if message.get(key) is not None:
             words["result"] = told.text
         fields = _rest(message, told, "timestamp", body=key)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from geode_traj.model.event import Event, Loss
 from geode_traj.sources import values
-from geode_traj.sources.chat.calls import Calls
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.chat.content import Attachments, is_media, is_text, said
 from geode_traj.sources.chat.record import Record
 from geode_traj.sources.fields import text_of, without

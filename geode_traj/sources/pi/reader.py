@@ -13,7 +13,7 @@ from geode_traj.codec.reading import Tolerated
 from geode_traj.contract.ids import foreign_event_id
 from geode_traj.model.event import Event, Item, Link, Loss
 from geode_traj.sources.base import Input
-from geode_traj.sources.chat.calls import Calls
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.chat.record import Record
 from geode_traj.sources.fields import text_of, without
 from geode_traj.sources.pi import messages, usage

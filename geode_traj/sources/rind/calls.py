@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from geode_traj.codec.reading import tolerant
 from geode_traj.model.event import Event
 from geode_traj.sources.fields import without
 from geode_traj.sources.rind.events import Maker, Record, word
 from geode_traj.sources.rind.pictures import Pictures
-from geode_traj.sources.values import arguments
+from geode_traj.sources.values import arguments, reads_whole
 
 _DELEGATE: Final = "delegate"
 _STATUS: Final = {True: "ok", False: "error"}
@@ -41,7 +40,7 @@ class Calls:
         fields = without(call, "id", "name", "raw_args", "args")
         if "raw_args" in call and "args" in call:
             fields["args"] = call["args"]
-        if isinstance(given, str) and _loses(given):
+        if not reads_whole(given):
             fields["raw_args"] = given
         columns: dict[str, Any] = {"stamp": "ts", "call_id": own, "turn_id": turn_id}
         payload = {"tool": name, "arguments": arguments(given)}
@@ -96,12 +95,3 @@ def _data(row: dict[str, Any]) -> dict[str, Any]:
 def _child(row: dict[str, Any]) -> str | None:
     child = _data(row).get("session_id")
     return child if isinstance(child, str) and child else None
-
-
-def _loses(raw: str) -> bool:
-    """Tell whether reading the arguments' text loses something of it."""
-    try:
-        read = tolerant(raw.encode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError):
-        return False  # then the text itself is what is kept
-    return bool(read.duplicates or read.escaped or read.nonfinite)

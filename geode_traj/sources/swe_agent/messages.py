@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from geode_traj.model.event import Event
 from geode_traj.sources import content, values
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.fields import member, objects, without, word
-from geode_traj.sources.open_calls import OpenCalls
 from geode_traj.sources.record import Record
 
 SHELL: Final = "shell"
@@ -22,7 +22,7 @@ class Messages:
 
     def __init__(self, model: str) -> None:
         self._model = model
-        self._calls = OpenCalls()
+        self._calls = Calls()
         self._shell = 0
         self._asked = False
         self._said: dict[str, str] = {}
@@ -70,7 +70,7 @@ class Messages:
     def _called(self, record: Record, call: dict[str, Any]) -> Event:
         function = call.get("function")
         tool, call_id = word(function, "name"), word(call, "id")
-        self._calls.open(call_id, tool)
+        self._calls.called(call_id, tool)
         given = member(function, "arguments")
         placed = [key for key in ("id",) if isinstance(call.get(key), str)]
         placed += (
@@ -95,7 +95,7 @@ class Messages:
         if message.get("content") is not None:  # an empty result is not a missing one
             result["result"] = told.text
         if role == "tool" or single:
-            words = {"tool": self._calls.close(single), **result}
+            words = {"tool": self._calls.answered(single) or "", **result}
             return record.event("tool.completed", words, rest, call_id=single, role="tool")
         if self._shell:
             self._shell -= 1

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from geode_traj.model.event import Event
 from geode_traj.sources import content, values
+from geode_traj.sources.calls import Calls
 from geode_traj.sources.fields import member, number, objects, without, word
-from geode_traj.sources.open_calls import OpenCalls
 from geode_traj.sources.record import Record
 
 _PURPOSES: Final = {"assistant": "agent", "user": "user_simulator"}
@@ -20,7 +20,7 @@ class Messages:
 
     def __init__(self, models: dict[str, str]) -> None:
         self._models = models
-        self._calls = OpenCalls()
+        self._calls = Calls()
 
     def read(self, record: Record) -> Iterator[Event]:
         """Yield what a message gives."""
@@ -71,7 +71,7 @@ class Messages:
     def called(self, record: Record, call: dict[str, Any], role: str, rest: dict[str, Any]) -> Event:
         """Return a call of the agent's or, under its role, of the user simulator's."""
         tool, call_id = word(call, "name"), word(call, "id")
-        self._calls.open(call_id, tool)
+        self._calls.called(call_id, tool)
         given = call.get("arguments")
         placed = [key for key in ("id", "name") if isinstance(call.get(key), str)]
         placed += ["requestor"] if isinstance(call.get("requestor"), str) else []
@@ -88,7 +88,7 @@ class Messages:
         call_id, error = word(message, "id"), message.get("error")
         told = content.read(message.get("content"))
         failed = error if isinstance(error, bool) else None
-        words: dict[str, Any] = {"tool": self._calls.close(call_id), "is_error": failed}
+        words: dict[str, Any] = {"tool": self._calls.answered(call_id) or "", "is_error": failed}
         words |= {"result": told.text} if message.get("content") is not None else {}
         words |= {"requestor": message["requestor"]} if "requestor" in message else {}
         placed = ["role", "requestor"] + (["id"] if isinstance(message.get("id"), str) else [])

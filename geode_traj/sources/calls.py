@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
 
-from geode_traj.codec.reading import tolerant
 from geode_traj.model.event import Loss
-from geode_traj.sources import values
 
 
 class Calls:
@@ -22,8 +19,8 @@ class Calls:
         """Note that the conversation went on with a prompt or a response at `place` (a growing number)."""
         self._moved = place
 
-    def called(self, call_id: str, tool: str, place: int) -> None:
-        """Take a call."""
+    def called(self, call_id: str, tool: str, place: int = 0) -> None:
+        """Take a call; `place` is for those who ask what was left open."""
         self._open.setdefault(_key(call_id, tool), deque()).append((tool, place))
 
     def waits(self, call_id: str) -> bool:
@@ -49,14 +46,3 @@ class Calls:
 
 def _key(call_id: str, tool: str) -> tuple[str, str]:
     return (call_id, "") if call_id else ("", tool)
-
-
-def arguments(given: Any) -> tuple[Any, bool]:
-    """Return a call's arguments, and whether they hold everything that its text said."""
-    if not isinstance(given, str) or not given:
-        return values.arguments(given), True
-    try:
-        read = tolerant(given.encode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError):
-        return values.arguments(given), True  # kept as it is
-    return values.arguments(given), not (read.duplicates or read.escaped or read.nonfinite)
