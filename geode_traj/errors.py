@@ -110,6 +110,9 @@ CODES: Final[dict[str, ErrorCode]] = {
     "TE315": ErrorCode(
         EXIT_REFUSED, "session {session} has ended already", "`show` it; only a later start opens it again"
     ),
+    "TE316": ErrorCode(
+        EXIT_REFUSED, "not scanned: {why}", "`scan` names every place; what nobody looked at is not published"
+    ),
     # TE4xx: integrity
     "TE401": ErrorCode(
         EXIT_INTEGRITY, "{what} does not match: {why}", "the bytes changed since they were recorded"

@@ -10,6 +10,7 @@ from geode_traj.cli.options import PATH, moment_or_now, sensitive_option
 from geode_traj.cli.output import note, say
 from geode_traj.codec.text import clip
 from geode_traj.errors import WorldError
+from geode_traj.migrate.beside import cores
 from geode_traj.review.sign import sign as sign_off
 from geode_traj.store import opening, secrets
 
@@ -48,11 +49,15 @@ def sign(
     their digests. Every digest of private text becomes a keyed one; without --store or --key-file the key is
     made in the folder. The folder is private: only redacted/ is meant to leave, through `release stage`.
 
-    Exit: 3 a file cannot be read or written, 4 a trajectory is invalid or the scan still finds something, 12
-    the folder exists.
+    Exit: 3 a file cannot be read or written, 4 a trajectory is invalid, cannot be scanned, or the scan still
+    finds something, 12 the folder exists.
     """
     if store is not None and key_file is not None:
         raise WorldError("TE101", what="the call", why="give --store or --key-file, not both")
+    from geode_traj.jobs.scan_files import require_scannable
+
+    # In processes that have their time: what they cannot get through would hold up the redaction, too.
+    require_scannable(trajectories, sensitive=sensitive_fields, jobs=cores())
     done = sign_off(
         trajectories,
         out,

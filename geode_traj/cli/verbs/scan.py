@@ -63,9 +63,9 @@ def command(
     form: str,
     output: Path | None,
 ) -> int:
-    """Scan files, or a store, for secrets and personal data; `-` is stdin.
+    """Scan files or a store for secrets and personal data.
 
-    Of folders, every file. JSON and JSON lines are read by their strings and keys, anything else as text:
+    Of folders, every file; `-` is stdin. JSON and JSON lines are read by their strings and keys, anything else as text:
     UTF-8, or UTF-16 with a byte order mark. What is neither (compressed, binary), and a text that takes too
     long, is quarantined and never counts as clean. No report holds a secret or a part of one: equal values
     share a number (v1, v2, …). However many processes are at work, the report is the same.
