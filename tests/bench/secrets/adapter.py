@@ -1,8 +1,8 @@
 """Runs one tool over texts: `PYTHON adapter.py TOOL TEXTS JOINED`, with the Python of the tool's environment.
 
-TEXTS is a JSON list of strings. With JOINED `1` a tool that reads files gets all texts in one file, else each
-in its own. Prints {"seconds": of one core, "findings": [[index of the text, rule, what was found], …]}. Imports
-nothing of this project; loading a tool and its rules is not counted.
+TEXTS is a JSON list of strings. With JOINED `1` a tool that reads files has all texts in one file, else
+each in its own. Prints {"seconds": of one core, "findings": [[index of the text, rule, what was found], …]}.
+Imports nothing of this project; loading a tool and its rules is not counted.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ Tool = Callable[[list[str]], Iterable[Row]]
 def _cpu() -> float:
     used = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+STARTS: list[float] = []
+"""Seconds that a program of its own takes to start, where it is one."""
 
 
 class Files:
@@ -81,26 +85,50 @@ def kingfisher(files: Files) -> Tool:
 
 
 def betterleaks(files: Files) -> Tool:
-    import betterleaks as tool
+    def command(what: Path, report: Path) -> list[str]:
+        quiet = ["--no-banner", "--silent", "--log-level", "error", "--exit-code", "0"]
+        return [str(Path(sys.executable).with_name("betterleaks")), str(what), "-o", str(report), *quiet]
 
-    def run(texts: list[str]) -> Iterator[Row]:
-        for path in files.paths:
-            for one in tool.scan_file(str(path)):
-                yield files.index(str(path), one.location.start_line), one.rule_id, one.match.value
+    def rows(report: bytes) -> Iterator[Row]:
+        for one in json.loads(report or "{}").get("findings") or ():
+            place = one["location"]
+            yield files.index(place["path"], place["start_line"]), one["rule_id"], one["match"]["value"]
 
-    return run
+    return _program(files, command, rows)
 
 
 def gitleaks(files: Files) -> Tool:
-    folder = files.paths[0].parent
-    program, report = Path(sys.executable).with_name("gitleaks"), folder.with_name(folder.name + ".json")
-    limits = ("--max-decode-depth", "2", "--no-banner", "--log-level", "error", "--exit-code", "0")
+    def command(what: Path, report: Path) -> list[str]:
+        options = ["--max-decode-depth", "5", "--no-banner", "--log-level", "error", "--exit-code", "0"]
+        program = str(Path(sys.executable).with_name("gitleaks"))
+        return [program, "dir", str(what), "--report-path", str(report), *options]
+
+    def rows(report: bytes) -> Iterator[Row]:
+        for one in json.loads(report or "[]") or ():
+            yield files.index(one["File"], one["StartLine"]), one["RuleID"], one["Secret"]
+
+    return _program(files, command, rows)
+
+
+def _program(
+    files: Files, command: Callable[[Path, Path], list[str]], rows: Callable[[bytes], Iterator[Row]]
+) -> Tool:
+    """Return a tool that is a program over a folder; what it takes to start is not counted."""
+
+    def scan(what: Path) -> bytes:
+        with TemporaryDirectory() as made:
+            report = Path(made, "report.json")
+            subprocess.run(command(what, report), check=True, stdout=subprocess.DEVNULL)
+            return report.read_bytes() if report.exists() else b""
+
+    with TemporaryDirectory() as empty:
+        Path(empty, "0.txt").write_text("nothing\n")
+        began = _cpu()
+        scan(Path(empty))
+        STARTS.append(_cpu() - began)
 
     def run(texts: list[str]) -> Iterator[Row]:
-        subprocess.run([program, "dir", folder, "--report-path", report, *limits], check=True)
-        for one in json.loads(report.read_bytes()) or ():
-            yield files.index(one["File"], one["StartLine"]), one["RuleID"], one["Secret"]
-        report.unlink()
+        yield from rows(scan(files.paths[0].parent))
 
     return run
 
@@ -115,10 +143,10 @@ def credsweeper(files: Files) -> Tool:
         for path in files.paths:
             found = sweeper.file_scan(TextContentProvider(path))
             sweeper.credential_manager.set_credentials(list(found))
-            sweeper.post_processing()
+            sweeper.post_processing(None)
             for one in sweeper.credential_manager.get_credentials():
                 for data in one.line_data_list:
-                    yield files.index(str(path), data.line_num), one.rule_name, data.value or ""
+                    yield files.index(str(path), data.line_num or 1), one.rule_name, data.value or ""
 
     return run
 
@@ -173,7 +201,7 @@ def main(name: str, texts_path: str, joined: str) -> None:
         tool = makers[name](files)
         began = _cpu()
         findings = list(tool(texts))
-        seconds = _cpu() - began
+        seconds = _cpu() - began - sum(STARTS)
     print(json.dumps({"seconds": seconds, "findings": findings}))
 
 

@@ -50,6 +50,24 @@ CONTEXTS: Final = (
 )
 """For tokens that say themselves what they are."""
 
+BY_VENDOR: Final = (
+    "{VENDOR}_API_KEY=§",
+    "export {VENDOR}_TOKEN='§'",
+    '{VENDOR}_SECRET: "§"',
+    "{vendor}_token = §",
+    '"{vendor}ApiKey": "§",',
+    "const {vendor} = new Client('§');",
+    'token: "§" # {vendor}',
+    "my {vendor} key is § and it has all scopes",
+    "- {vendor}: §\n- others: see the vault",
+    "{vendor}.api.key=§",
+    "{vendor} 토큰은 §입니다.",
+    "[{vendor}]\ntoken = §\n",
+    "curl -H 'X-{vendor}-Key: §' https://api.example.org/v1",
+    "    {vendor}:\n      key: §\n",
+)
+"""The same tokens where their issuer is named, which some scanners ask for."""
+
 _PASSWORD: Final = ("<pass>",)
 _QUOTED: Final = ("<quoted>",)
 Structure = tuple[tuple[str, ...], tuple[str, ...]]

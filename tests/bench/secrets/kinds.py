@@ -11,6 +11,7 @@ from typing import Final
 
 from tests.bench.secrets.contexts import (
     BLOCKS,
+    BY_VENDOR,
     CONTEXTS,
     FIELDS,
     PEM_LABELS,
@@ -43,6 +44,13 @@ class Kind:
 
 def _filled(text: str, rng: random.Random) -> str:
     return draw(text.replace("{id}", "AK" + "IA<b16>"), rng) if "{id}" in text or "<uuid>" in text else text
+
+
+def _by(vendor: str) -> tuple[str, ...]:
+    """Return the places that name a vendor, twice: about two tokens in five stand in one."""
+    name = vendor.split()[0]
+    upper = name.upper().replace("-", "_")
+    return 2 * tuple(text.replace("{vendor}", name).replace("{VENDOR}", upper) for text in BY_VENDOR)
 
 
 def _of_shapes(shapes: tuple[str, ...]) -> Callable[[random.Random], str]:
@@ -133,7 +141,9 @@ def _service_account(rng: random.Random) -> str:
 
 def kinds() -> list[Kind]:
     """Return every kind."""
-    found = [Kind(name, "vendor", _of_shapes(shapes), CONTEXTS) for name, shapes in VENDORS.items()]
+    found = [
+        Kind(name, "vendor", _of_shapes(shapes), CONTEXTS + _by(name)) for name, shapes in VENDORS.items()
+    ]
     found += [
         Kind(name, "structure", _of_shapes(shapes), places) for name, (shapes, places) in STRUCTURES.items()
     ]
