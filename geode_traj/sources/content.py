@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-_DATA_URL: Final = re.compile(
-    r"data:([\w.+-]{1,64}/[\w.+-]{1,64})?((?:;[\w=.+-]{1,64}){0,4});base64,", re.ASCII
-)
+from geode_traj.sources.attachments import data_url, elsewhere, held
 
 
 @dataclass(slots=True)
@@ -64,11 +61,8 @@ def image(given: Any) -> dict[str, Any]:
     """Return an image as an attachment: its data, or where it was said to be."""
     if isinstance(given, dict):
         given = given.get("url")
-    found = _DATA_URL.match(given) if isinstance(given, str) else None
-    if found is None:
-        return {"media_type": None, "bytes": None, "omitted": "by_reference", "reference": given}
-    data = given[found.end() :]
-    return {"media_type": found[1], "bytes": len(data) * 3 // 4 - data[-2:].count("="), "data": data}
+    found = data_url(given)
+    return held(found[1], given[found.end() :]) if found else elsewhere(given)
 
 
 def without_data(given: Any) -> Any:
@@ -87,5 +81,5 @@ def shortened(url: Any) -> Any:
         return [shortened(one) for one in url]
     if isinstance(url, dict):
         return {**url, "url": shortened(url["url"])} if "url" in url else url
-    found = _DATA_URL.match(url) if isinstance(url, str) else None
+    found = data_url(url)
     return url[: found.end()] if found else url

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from geode_traj.sources.attachments import elsewhere
+
 _MEDIA: Final = frozenset({"image", "audio"})
 _SHOWN: Final = frozenset({"media_type", "path"})
 
@@ -48,8 +50,5 @@ def _reference(part: dict[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in {**part, **source}.items() if key not in ("type", "source")}
     return {
         **{key: value for key, value in rest.items() if key not in _SHOWN and key not in ("bytes", "data")},
-        "media_type": rest.get("media_type"),
-        "bytes": None,
-        "omitted": "by_reference",
-        "reference": rest.get("path"),
+        **elsewhere(rest.get("path"), rest.get("media_type")),
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from geode_traj.sources.attachments import elsewhere, held, walked
+
 _TEXTS: Final = frozenset({"text", "input_text", "output_text"})
 _MEDIA: Final = frozenset(
     "image image_url input_image input_audio audio video file input_file document".split()
@@ -28,38 +30,30 @@ class Attachments:
         if isinstance(value, str):
             found = _DATA_URL.fullmatch(value) if value.startswith("data:") else None
             return self._add(found[1], found[2]) if found else value
-        if isinstance(value, list):
-            items = [self.lifted(item) for item in value]
-            return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+        lifted = walked(value, self.lifted)
         if not isinstance(value, dict):
-            return value
-        lifted = {key: self.lifted(item) for key, item in value.items()}
+            return lifted
         data, kind = value.get("data"), _media_type(value)
         if kind and isinstance(data, str) and data and lifted["data"] is data:
-            lifted["data"] = self._add(kind, data)
-        return lifted if any(lifted[key] is not value[key] for key in value) else value
+            return {**lifted, "data": self._add(kind, data)}
+        return lifted
 
     def refer(self, block: dict[str, Any]) -> Any:
         """Return a medium that only refers to its data, with a note of it among the attachments."""
         for key in _REFERENCES:
-            held = block.get(key)
-            told = held.get("url", held.get("file_id")) if isinstance(held, dict) else held
+            given = block.get(key)
+            told = given.get("url", given.get("file_id")) if isinstance(given, dict) else given
             if isinstance(told, str) and told:
-                self._add(_media_type(block) or None, told, held=False)
+                self._add(_media_type(block) or None, told, here=False)
                 break
         return block
 
-    def _add(self, media_type: str | None, data: str, *, held: bool = True) -> dict[str, int]:
-        held = held and not data.startswith("blob:")
+    def _add(self, media_type: str | None, data: str, *, here: bool = True) -> dict[str, int]:
+        here = here and not data.startswith("blob:")
         index = self._known.get((media_type, data))
         if index is None:
             index = self._known[media_type, data] = len(self.items)
-            if held:
-                size = len(data) * 3 // 4 - data[-2:].count("=")
-                self.items.append({"media_type": media_type, "bytes": size, "data": data})
-            else:
-                noted = {"omitted": "by_reference", "reference": data}
-                self.items.append({"media_type": media_type, "bytes": None, **noted})
+            self.items.append(held(media_type, data) if here else elsewhere(data, media_type))
         return {"attachment": index}
 
     def put(self, payload: dict[str, Any]) -> int:
@@ -72,8 +66,7 @@ class Attachments:
 def attach(payload: dict[str, Any], data: str) -> dict[str, int]:
     """Add data of a type that is not told to a payload's attachments; return what stands for it."""
     listed = payload.setdefault("attachments", [])
-    size = len(data) * 3 // 4 - data[-2:].count("=")
-    listed.append({"media_type": None, "bytes": size, "data": data})
+    listed.append(held(None, data))
     return {"attachment": len(listed) - 1}
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from geode_traj.sources.attachments import held, walked
+
 
 class Attachments:
     """Collects the media of one event; equal data is kept once."""
@@ -20,17 +22,11 @@ class Attachments:
                 data, media_type = value.get(key), value.get(other)
                 if isinstance(data, str) and data and isinstance(media_type, str) and "/" in media_type:
                     value = {**value, key: {"attachment": self._add(media_type, data)}}
-            lifted = {key: self.lifted(item) for key, item in value.items()}
-            return lifted if any(lifted[key] is not value[key] for key in value) else value
-        if isinstance(value, list):
-            items = [self.lifted(item) for item in value]
-            return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-        return value
+        return walked(value, self.lifted)
 
     def _add(self, media_type: str, data: str) -> int:
         index = self._known.get(data)
         if index is None:
             index = self._known[data] = len(self.items)
-            size = len(data) * 3 // 4 - data[-2:].count("=")
-            self.items.append({"media_type": media_type, "bytes": size, "data": data})
+            self.items.append(held(media_type, data))
         return index

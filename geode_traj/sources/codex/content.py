@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from geode_traj.sources.attachments import elsewhere, held
+
 _TEXTS: Final = frozenset({"input_text", "output_text", "text", "Text", "summary_text", "reasoning_text"})
 _IMAGES: Final = frozenset({"input_image", "image", "local_image", "Image", "LocalImage", "image_url"})
 _PLAIN: Final = frozenset({"type", "text"})
@@ -72,16 +74,15 @@ def image(given: Any) -> dict[str, Any]:
         given = given.get("url")
     found = _DATA_URL.match(given) if isinstance(given, str) else None
     if found is None:
-        return {"media_type": None, "bytes": None, "omitted": "by_reference", "reference": given}
-    data = given[found.end() :]
-    size = len(data) * 3 // 4 - data[-2:].count("=") if found[3] else len(data)
-    return {"media_type": found[1] or "text/plain", "bytes": size, "data": data}
+        return elsewhere(given)
+    data, kind = given[found.end() :], found[1] or "text/plain"
+    return held(kind, data) if found[3] else {"media_type": kind, "bytes": len(data), "data": data}
 
 
 def encoded(data: str) -> dict[str, Any]:
     """Return base64 data as an attachment, its type told by how it begins."""
     kind = next((kind for begin, kind in _BEGINNINGS.items() if data.startswith(begin)), None)
-    return {"media_type": kind, "bytes": len(data) * 3 // 4 - data[-2:].count("="), "data": data}
+    return held(kind, data)
 
 
 def without_data(given: Any) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from geode_traj.sources import values
+from geode_traj.sources.attachments import held
 
 # What the program writes in the user's name before the first prompt, or around one.
 _INJECTED: Final = ("<session_context>", "<hook_context>", "<environment_context>")
@@ -95,8 +96,7 @@ def _medium(given: dict[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in given.items() if key not in ("data", "mimeType", "bytes", "omitted")}
     data = given.get("data")
     if isinstance(data, str):
-        size = len(data) * 3 // 4 - data[-2:].count("=")
-        return {**rest, "media_type": given.get("mimeType"), "bytes": size, "data": data}
+        return {**rest, **held(given.get("mimeType"), data)}
     if data is not None:
         rest["data_given"] = data
     return {**rest, "media_type": given.get("mimeType"), "bytes": None, "omitted": "by_reference"}

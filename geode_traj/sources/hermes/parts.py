@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from geode_traj.codec.reading import Tolerated, tolerant
 from geode_traj.sources import values
+from geode_traj.sources.attachments import data_url, held
 
 MARKED: Final = "\0json:"
 """What stands before content that is a list of parts, written as JSON."""
-_DATA_URL: Final = re.compile(r"data:([^;,]{1,128})(?:;[^;,]{1,64}){0,4};base64,", re.ASCII)
 _SUMMARY: Final = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY")
 
 
@@ -88,12 +87,10 @@ def _medium(part: Any) -> dict[str, Any] | None:
     if not isinstance(url, str):
         return None
     detail = {key: image[key] for key in image if key != "url"} if isinstance(image, dict) else {}
-    head = _DATA_URL.match(url)
+    head = data_url(url)
     if head is None:
         return {"media_type": None, "bytes": None, "omitted": "a reference only", "url": url, **detail}
-    data = url[head.end() :]
-    size = len(data) * 3 // 4 - data[-2:].count("=")
-    return {"media_type": head[1], "bytes": size, "data": data, **detail}
+    return {**held(head[1], url[head.end() :]), **detail}
 
 
 def is_summary(text: str) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from geode_traj.sources import values
+from geode_traj.sources.attachments import data_url, elsewhere, held
 
 _MEDIA: Final = ("image", "audio", "video", "document")
-_DATA_URI: Final = re.compile(r"data:([\w.+-]{1,64}/[\w.+-]{1,64})?(?:;[^,;]{1,64})*;base64,", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -93,14 +92,5 @@ def _attach(part: dict[str, Any], kind: str, out: Content) -> int:
 
 def attachment(text: str, media_type: str | None = None) -> dict[str, Any]:
     """Return media as an attachment: data, or a reference to where it is."""
-    uri = _DATA_URI.match(text)
-    if uri is None:
-        return {"media_type": media_type, "bytes": None, "omitted": "by_reference", "reference": text}
-    data = text[uri.end() :]
-    size = len(data) * 3 // 4 - data[-2:].count("=")
-    return {"media_type": uri[1] or media_type, "bytes": size, "data": data}
-
-
-def is_data(text: str) -> bool:
-    """Tell whether a text is media in base64."""
-    return _DATA_URI.match(text) is not None
+    head = data_url(text)
+    return held(head[1] or media_type, text[head.end() :]) if head else elsewhere(text, media_type)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Damaged, Event, Item, Loss
-from geode_traj.sources import values
+from geode_traj.sources import attachments, values
 from geode_traj.sources.base import Input
 from geode_traj.sources.fields import without, word
 from geode_traj.sources.inspect_eval import content, splitting
@@ -143,7 +143,7 @@ class SampleReader:
                 yield from pieces(self._sample, head, f"/attachments/{name}", span)
                 continue
             words: dict[str, Any] = {"operation": "attachment", "attachment": name}
-            if content.is_data(read.value):
+            if attachments.data_url(read.value):
                 words["attachments"] = [content.attachment(read.value)]
             else:
                 words["content"] = read.value

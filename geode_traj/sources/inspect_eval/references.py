@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from geode_traj.codec.reading import Tolerated, tolerant
+from geode_traj.sources.attachments import walked
 from geode_traj.sources.inspect_eval import splitting
 from geode_traj.sources.inspect_eval.sample import Sample
 
@@ -49,13 +50,7 @@ class References:
     def _walk(self, value: Any) -> Any:
         if isinstance(value, str):
             return self._text(value) if value.startswith(_SCHEMES) else value
-        if isinstance(value, dict):
-            walked = {key: self._walk(item) for key, item in value.items()}
-            return walked if any(walked[key] is not value[key] for key in value) else value
-        if isinstance(value, list):
-            items = [self._walk(item) for item in value]
-            return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-        return value
+        return walked(value, self._walk)
 
     def _text(self, reference: str) -> str:
         name = reference.partition("://")[2]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
-_DATA_URL: Final = re.compile(
-    r"data:([\w.+-]{1,127}/[\w.+-]{1,127})?((?:;[\w=.+-]{1,127}){0,16}?);base64,", re.ASCII
-)
+from geode_traj.sources.attachments import data_url, elsewhere, held
+
 _OWN: Final = frozenset(
     {"type", "url", "mime", "id", "messageID", "sessionID", "media_type", "bytes", "data"}
 )
@@ -18,15 +16,12 @@ def attachment(part: dict[str, Any]) -> dict[str, Any]:
     """Return a file as an attachment: its data, or where it was said to be."""
     rest = {key: value for key, value in part.items() if key not in _OWN and key != "omitted"}
     url = part.get("url")
-    head = _DATA_URL.match(url) if isinstance(url, str) else None
+    head = data_url(url)
     if head is None or not isinstance(url, str):
-        told = {"bytes": None, "omitted": "by_reference", "reference": url}
-        return {**rest, "media_type": part.get("mime"), **told}
-    data = url[head.end() :]
-    size = len(data) * 3 // 4 - data[-2:].count("=")
+        return {**rest, **elsewhere(url, part.get("mime"))}
     if head[1] != part.get("mime") or head[2]:
         rest["url_head"] = head[0]
-    return {**rest, "media_type": part.get("mime", head[1]), "bytes": size, "data": data}
+    return {**rest, **held(part.get("mime", head[1]), url[head.end() :])}
 
 
 def outline(part: dict[str, Any]) -> dict[str, Any]:
