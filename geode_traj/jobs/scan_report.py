@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from geode_traj import __version__
+from geode_traj.codec.pointer import escape
 from geode_traj.errors import EXIT_FINDINGS, EXIT_PARTIAL, worst_exit
 from geode_traj.jobs.scan_parts import Label, Result, Unscanned
 from geode_traj.jobs.scan_workers import MAX_QUARANTINED
@@ -111,13 +112,20 @@ def place(label: Label) -> Mapping[str, Any]:
     return {"line": label} if isinstance(label, int) else {"event_id": label}
 
 
+def _pointer(label: Label, pointer: str) -> str:
+    """Return where a finding is for people and for baselines: an event's id, too, is a part of the place."""
+    return f"/session_events/{escape(label)}{pointer}" if isinstance(label, str) else pointer
+
+
 def _entry(one: Scanned) -> Entry:
     findings = tuple(
         Finding(
             found.rule,
             _SEVERITY[found.band],
             f"{found.cls} v{found.value_number}" + (f" inside {found.view}" if found.view else ""),
-            Place(one.file or one.name, **place(label), pointer=found.pointer, span=found.span),
+            Place(
+                one.file or one.name, **place(label), pointer=_pointer(label, found.pointer), span=found.span
+            ),
         )
         for label, found in one.findings
     )

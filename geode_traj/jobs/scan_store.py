@@ -8,6 +8,7 @@ rewritten; an interrupted run is taken up by the next.
 
 from __future__ import annotations
 
+import re
 import secrets as random
 import sqlite3
 from collections import Counter
@@ -32,6 +33,7 @@ from geode_traj.scan.numbering import Numbering
 from geode_traj.store import blobs, events, opening, rewriting, secrets
 from geode_traj.store.schema import as_text, text_or_bytes
 
+_PLAIN: Final = re.compile(r"[0-9A-Fa-f-]{1,64}")
 _UNIT: Final = 1 << 16
 _LOST: Final = "a body that belongs to it cannot be read"
 
@@ -42,12 +44,14 @@ class Session:
 
     session_id: Any
     scanned: Scanned
+    odd: dict[str, str] = field(default_factory=dict)  # an event's id by what it is called in a report
 
     @property
     def events(self) -> set[str]:
         """Return the ids of the events that hold a finding and could be read through."""
         found = {label for label, _ in self.scanned.findings if isinstance(label, str)}
-        return found - {one.label for one in self.scanned.unscanned if isinstance(one.label, str)}
+        found -= {one.label for one in self.scanned.unscanned if isinstance(one.label, str)}
+        return {self.odd.get(label, label) for label in found}
 
     @property
     def beside(self) -> bool:
@@ -131,7 +135,7 @@ class _Survey:
             self.sessions.append(Session(session_id, scanned))
             batch: list[Part] = []
             held = 0
-            for part in self._parts(session_id, scanned):
+            for part in self._parts(self.sessions[-1]):
                 if self._filter is not None and part.kind == "line" and not self._filter(part.data):
                     continue
                 batch.append(part)
@@ -142,15 +146,19 @@ class _Survey:
             if batch:
                 yield Unit(len(self.sessions) - 1, tuple(batch))
 
-    def _parts(self, session_id: Any, scanned: Scanned) -> Iterator[Part]:
+    def _parts(self, one: Session) -> Iterator[Part]:
+        session_id = one.session_id
         kept = blobs.references(self._db, [session_id])
         yield Part(None, dumps({"session_id": as_text(session_id)}))
         for row in events.read(self._db, [session_id]):
             body = rewriting.body(self._db, row, kept.get(row.event_id, []))
             label = row.event_id
+            if not _PLAIN.fullmatch(label):
+                label = _shown(label, self._scanner)
+                one.odd[label] = row.event_id
             texts: dict[str, Any] = {name: getattr(row, name) or "" for name in rewriting.COLUMNS}
             if body.missing:
-                scanned.unscanned[Unscanned(label, "", _LOST)] = None
+                one.scanned.unscanned[Unscanned(label, "", _LOST)] = None
             if body.raw is not None:
                 yield Part(label, body.raw.encode(), "raw")
             yield Part(label, dumps({"event_id": row.event_id, **texts, "payload": body.whole}))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sarif_kit import validate
 
 from geode_traj.jobs import scan_files, scan_report, scan_workers
 from geode_traj.jobs.scan_report import exit_code
@@ -89,6 +90,7 @@ def test_the_report_is_the_same_for_any_number_of_processes(
         told = [list(render(report, form)) for report in reports]
         assert told[0] == told[1] == told[2]
         assert TOKEN not in "".join(told[0]) and "SPIN" not in "".join(told[0])
+    assert validate.validation_errors(json.loads("".join(render(reports[0], "sarif")))) == []
     assert [entry.data["quarantined"] for entry in reports[0].entries] == [True, False, True]
     assert len(reports[0].entries[0].findings) == 38
 

@@ -65,10 +65,10 @@ def command(
 ) -> int:
     """Scan files or a store for secrets and personal data.
 
-    Of folders, every file; `-` is stdin. JSON and JSON lines are read by their strings and keys, anything else as text:
-    UTF-8, or UTF-16 with a byte order mark. What is neither (compressed, binary), and a text that takes too
-    long, is quarantined and never counts as clean. No report holds a secret or a part of one: equal values
-    share a number (v1, v2, …). However many processes are at work, the report is the same.
+    Of folders, every file; `-` is stdin. JSON and JSON lines are read by their strings and keys, anything
+    else as text: UTF-8, or UTF-16 with a byte order mark. What is neither (compressed, binary), and a text
+    that takes too long, is quarantined and never counts as clean. No report holds a secret or a part of one:
+    equal values share a number (v1, v2, …). However many processes are at work, the report is the same.
 
     With --store --redact, what today's rules find in what was imported under earlier ones is redacted as an
     import would have, and the database files are rewritten: no copy is left in them. Personal data stays in a
