@@ -40,11 +40,12 @@ _LOST: Final = "a body that belongs to it cannot be read"
 
 @dataclass(slots=True)
 class Session:
-    """What a survey met in one session: its events and whether anything beside them holds a finding."""
+    """What a survey met in one session, or in the tables that are another program's."""
 
     session_id: Any
     scanned: Scanned
     odd: dict[str, str] = field(default_factory=dict)  # an event's id by what it is called in a report
+    ours: bool = True  # tables of another program are looked at, and left alone
 
     @property
     def events(self) -> set[str]:
@@ -89,14 +90,15 @@ def scan_store(
     if redact:
         done = _redact(store, found, tuple(sensitive))
         held = done.held
-        found = [one for one in found if one.session_id not in done.sessions]
+        found = [one for one in found if not one.ours or one.session_id not in done.sessions]
         if done.receipts:  # what was redacted is scanned again
             found += _survey(store, scanner, key, jobs, seconds, set(done.receipts))
         for one in found:
-            if receipt := done.receipts.get(one.session_id):
+            if one.ours and (receipt := done.receipts.get(one.session_id)):
                 one.scanned.extra["redaction"] = receipt.to_json()
                 one.scanned.note = receipt.words()
-    found.sort(key=lambda one: as_text(one.session_id))
+    found = [one for one in found if one.ours or one.scanned.findings or one.scanned.unscanned]
+    found.sort(key=lambda one: (not one.ours, as_text(one.session_id)))
     return StoreScan(report([one.scanned for one in found], scanner, fail_on), held)
 
 
@@ -128,23 +130,30 @@ class _Survey:
     def units(self) -> Iterator[Unit]:
         """Yield the texts of all sessions, one session after the other."""
         for session_id in rewriting.session_ids(self._db):
-            if self._only is not None and session_id not in self._only:
+            if self._only is None or session_id in self._only:
+                name = _shown(as_text(session_id), self._scanner)
+                scanned = Scanned(f"{self._store}#{name}" if name else self._store, file=self._store)
+                self.sessions.append(Session(session_id, scanned))
+                yield from self._batches(self._parts(self.sessions[-1]))
+        if self._only is None:
+            others = Scanned(self._store, file=self._store)
+            self.sessions.append(Session("", others, ours=False))
+            yield from self._batches(map(_beside, rewriting.foreign(self._db)))
+            others.note = "; in tables of another program, which are left alone"
+
+    def _batches(self, parts: Iterable[Part]) -> Iterator[Unit]:
+        batch: list[Part] = []
+        held = 0
+        for part in parts:
+            if self._filter is not None and part.kind == "line" and not self._filter(part.data):
                 continue
-            name = _shown(as_text(session_id), self._scanner)
-            scanned = Scanned(f"{self._store}#{name}" if name else self._store, file=self._store)
-            self.sessions.append(Session(session_id, scanned))
-            batch: list[Part] = []
-            held = 0
-            for part in self._parts(self.sessions[-1]):
-                if self._filter is not None and part.kind == "line" and not self._filter(part.data):
-                    continue
-                batch.append(part)
-                held += len(part.data)
-                if held >= _UNIT:
-                    yield Unit(len(self.sessions) - 1, tuple(batch))
-                    batch, held = [], 0
-            if batch:
+            batch.append(part)
+            held += len(part.data)
+            if held >= _UNIT:
                 yield Unit(len(self.sessions) - 1, tuple(batch))
+                batch, held = [], 0
+        if batch:
+            yield Unit(len(self.sessions) - 1, tuple(batch))
 
     def _parts(self, one: Session) -> Iterator[Part]:
         session_id = one.session_id
@@ -162,12 +171,13 @@ class _Survey:
             if body.raw is not None:
                 yield Part(label, body.raw.encode(), "raw")
             yield Part(label, dumps({"event_id": row.event_id, **texts, "payload": body.whole}))
-        for text in rewriting.beside(self._db, session_id):
-            if text.column == "redacted":
-                data = text.value if isinstance(text.value, bytes) else text.value.encode()
-                yield Part(text.line, data, "raw")
-            else:
-                yield Part(None, dumps({text.table: {str(text.row): {text.column: _value(text)}}}))
+        yield from map(_beside, rewriting.beside(self._db, session_id))
+
+
+def _beside(text: rewriting.Text) -> Part:
+    if text.column == "redacted":
+        return Part(text.line, text.value if isinstance(text.value, bytes) else text.value.encode(), "raw")
+    return Part(None, dumps({text.table: {str(text.row): {text.column: _value(text)}}}))
 
 
 def _value(text: rewriting.Text) -> Any:
@@ -220,7 +230,7 @@ class _Redacted:
 
 def _redact(store: Path, found: list[Session], sensitive: tuple[str, ...]) -> _Redacted:
     done = _Redacted()
-    todo = [one for one in found if one.scanned.findings]
+    todo = [one for one in found if one.ours and one.scanned.findings]
     with opening.open_writer(store) as connection:
         for one in todo:
             with opening.transaction(connection):

@@ -97,6 +97,25 @@ def beside(connection: sqlite3.Connection, session_id: str) -> Iterator[Text]:
                     yield Text(table, column, value, row, number)
 
 
+def foreign(connection: sqlite3.Connection) -> Iterator[Text]:
+    """Yield the texts of the tables in the database that are another program's, rows counted from 1."""
+    ours = {"sqlite_sequence", "storage_schema", "traj_blobs", "traj_redactions", "traj_secrets", *_SESSIONS}
+    ours |= {table for table, _, _ in _BESIDE}
+    tables = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY 1"
+    ).fetchall()  # a virtual table keeps its rows in tables of its own
+    for (name,) in tables:
+        if name in ours or not isinstance(name, str):
+            continue
+        quoted = name.replace('"', '""')
+        rows = connection.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 - quoted
+        columns = [column[0] for column in rows.description]
+        for number, values in enumerate(rows, start=1):
+            for column, value in zip(columns, values, strict=True):
+                if isinstance(value, str | bytes) and value:
+                    yield Text(name, column, value, number)
+
+
 def replace(connection: sqlite3.Connection, text: Text, value: str | bytes) -> None:
     """Put another value wherever a column of a table holds the text: a path or a unit is named in many rows.
 

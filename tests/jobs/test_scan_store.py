@@ -233,6 +233,18 @@ def test_an_event_id_that_is_a_secret_is_told_and_kept(old: tuple[Path, Path]) -
     assert pipeline.payloads(store)[1]["content"] == "say [REDACTED:github_token:1]"
 
 
+def test_tables_of_another_program_are_told_and_left(old: tuple[Path, Path]) -> None:
+    store, _ = old
+    pipeline.sql(store, "CREATE TABLE theirs (name TEXT PRIMARY KEY, note) WITHOUT ROWID")
+    pipeline.sql(store, "INSERT INTO theirs VALUES ('a', 1), ('b', ?)", f"x {TOKEN}")
+    for _ in range(2):
+        report = scan(store, redact=True).report
+        (finding,) = [found for entry in report.entries for found in entry.findings]
+        assert finding.place.pointer == "/theirs/2/note" and exit_code(report) == 1
+        assert report.entries[-1].headline == "1 high; in tables of another program, which are left alone"
+    assert pipeline.sql(store, "SELECT note FROM theirs WHERE name = 'b'") == [(f"x {TOKEN}",)]
+
+
 CHILD = """
 import os, signal, sys
 from pathlib import Path
