@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -27,6 +28,8 @@ from geode_traj.errors import DataError
 from geode_traj.review import listing, statement
 from geode_traj.review.rescan import Engine, rescan
 from geode_traj.scan.engine import Scanner
+from geode_traj.scan.learn import Learner
+from geode_traj.scan.leaves import texts
 from geode_traj.scan.numbering import Numbering
 from geode_traj.scan.redact import Redaction, Redactor
 from geode_traj.verify import verify_path
@@ -80,9 +83,30 @@ class ReleaseRedactor:
     ) -> None:
         self._ids = Ids()
         self._publication = Publication(key, self._ids)
+        self._numbering = numbering
         self._redactor = Redactor(scanner, numbering.number)
         self._engines = tuple(engines)
         self._private = lru_cache(maxsize=1 << 14)(self._is_private)
+
+    def learn(self, candidates: Iterable[Path]) -> None:
+        """Learn the names of users and hosts that all trajectories of the release hold, before anything else.
+
+        What cannot be read is left for `survey` to refuse.
+        """
+        learner = Learner()
+        for candidate in candidates:
+            with suppress(DataError), reading(candidate) as stream:
+                document = read(stream, place=candidate.name)
+                for text in document.events:
+                    for leaf in texts(text.value):
+                        learner.see(leaf)
+                for leaf in texts(document.head):
+                    learner.see(leaf)
+        scanner = self._redactor.scanner
+        known = learner.known(scanner.known.values)
+        if known != scanner.known:
+            self._redactor = Redactor(scanner.knowing(known), self._numbering.number)
+            self._private.cache_clear()
 
     def file_name(self, name: str) -> str:
         """Return the name under which a trajectory may be published: its own, if nothing is found in it."""

@@ -115,6 +115,7 @@ def sign(
     if not trajectories:
         raise WorldError("TE104")
     redactor = ReleaseRedactor(secret, Numbering(secret), scanner, engines=engines)
+    redactor.learn(trajectories)
     with _new_folder(out) as folder:
         if made:
             write_new(folder / review_folder.KEY, [secret.hex().encode(), b"\n"], mode=0o600)

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 import re2
 
 from geode_traj.contract.gates import GATE_CLASSES, GateHit, find_hits, may_hit
 from geode_traj.scan import fields, plausible
-from geode_traj.scan.matching import HOME, HOME_NAME, Span, leftover, run, settled, uncovered
+from geode_traj.scan.known import HOST, USER, VALUE, Known
+from geode_traj.scan.known import span as known_span
+from geode_traj.scan.matching import HOME, HOME_NAME, Span, characters, leftover, run, settled, uncovered
 from geode_traj.scan.rules import Profile, Rule, Ruleset, options, packaged
 from geode_traj.scan.table.structures import NAME
 from geode_traj.scan.views.trail import View
@@ -30,14 +33,20 @@ _FIELD: Final = "sensitive_field"
 _NAMED: Final = "password_value"
 """No class is a sensitive key: counts by class are published, and a sensitive key's value is a finding."""
 
-_OWN_CLASSES: Final = (_FIELD, _NAMED)
+_OWN_CLASSES: Final = (_FIELD, _NAMED, VALUE, USER, HOST)
+_SHORT: Final = 64
+"""Texts this short, mostly keys, come again and again: what was found in them is remembered."""
 
 
 class Scanner:
     """Finds what one profile looks for; `sensitive_keys` add to the seven of the record contract §4."""
 
     def __init__(
-        self, profile: Profile, sensitive_keys: Iterable[str] = (), ruleset: Ruleset | None = None
+        self,
+        profile: Profile,
+        sensitive_keys: Iterable[str] = (),
+        ruleset: Ruleset | None = None,
+        known: Known | None = None,
     ) -> None:
         self.profile: Final = profile
         self.ruleset: Final = ruleset or packaged()
@@ -46,6 +55,7 @@ class Scanner:
         self._fields = fields.FieldFinder(self.sensitive_keys)
         self._key_name = re2.compile(_KEY_NAME, options(captures=False))
         self.classes: Final = {rule.cls for rule in self.ruleset.rules}.union(GATE_CLASSES, _OWN_CLASSES)
+        self.known: Final = known or Known()
         self._placeholder = re.compile(
             rf"\[REDACTED(?::(?:{'|'.join(sorted(self.classes))}):[0-9]{{1,9}})?\]|{fields.MARKER}"
         )
@@ -54,9 +64,17 @@ class Scanner:
             *(r.trigger for r in self._rules),
             fields.trigger(self.sensitive_keys),
             _ESCAPED_ASCII,
+            *self.known.triggers(),
         ):
             self._set.Add(trigger)
         self._set.Compile()
+        self._short = lru_cache(maxsize=1 << 13)(self._find)
+
+    def knowing(self, known: Known) -> Scanner:
+        """Return a scanner like this one that also finds what is known: names for publishing only."""
+        if self.profile == "import":
+            known = Known(known.values)
+        return Scanner(self.profile, self.sensitive_keys, self.ruleset, known)
 
     def may_match(self, encoded: bytes) -> bool:
         """Tell whether canonical JSON may hold a finding or a sensitive key; never False where it does.
@@ -75,6 +93,11 @@ class Scanner:
         `key` is the name of the member that holds the text, which may make all of it a secret. `damaged`: the
         text is a broken line of JSON, so sensitive fields are looked for whatever their value is.
         """
+        if len(text) <= _SHORT and not damaged:
+            return list(self._short(text, key))
+        return self._find(text, key, damaged=damaged)
+
+    def _find(self, text: str, key: str, *, damaged: bool = False) -> list[Span]:
         masked = text
         if "REDACTED" in text:
             masked = self._placeholder.sub(lambda match: "\0" * len(match.group()), text)
@@ -85,8 +108,9 @@ class Scanner:
             found += run(self._hit_rules(hits), masked, data)
             if len(self._rules) in hits:
                 found += self._in_fields(masked, damaged)
+        found += self._known(masked, data)
         if publish:
-            found += list(uncovered(found, _gates(masked)))
+            found += list(uncovered([span for span in found if span.band == "high"], _gates(masked)))
         if hits or publish:
             allowance = Allowance(len(masked))
             allowance.found(len(found))
@@ -95,6 +119,11 @@ class Scanner:
                 allowance.found(len(inside))
                 found += inside
         return settled(found, text) if found else found
+
+    def _known(self, text: str, data: bytes) -> list[Span]:
+        found = list(self.known.find(data)) if self.known else []
+        places = characters(data, {offset for start, end, _ in found for offset in (start, end)})
+        return [known_span(places[start], places[end], cls, text) for start, end, cls in found]
 
     def _hits(self, text: str) -> tuple[bytes, list[int]]:
         data = text.encode("utf-8", "surrogatepass")
@@ -126,8 +155,9 @@ class Scanner:
         if pieces:
             rules = list(filter(_whole_in_pieces, rules))
         found = run(rules, view.text, data)
+        found += self._known(view.text, data)
         if self.profile == "publish" and not pieces:
-            found += list(uncovered(found, _gates(view.text)))
+            found += list(uncovered([span for span in found if span.band == "high"], _gates(view.text)))
         out: list[Span] = []
         for span in found:
             if pieces and not view.torn(span.start, span.end):

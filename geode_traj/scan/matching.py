@@ -20,7 +20,7 @@ _LEFTOVER: Final = 4
 _SPACE: Final = frozenset(" \t\v\f")
 _CROWD: Final = 768
 _STRETCH: Final = 1 << 16
-"""So many matches of one rule within so many bytes are no text any more: what follows them there is one
+"""So many findings of one rule within so many bytes are no text any more: what follows them there is one
 finding, unexamined, or a hostile line would take its time."""
 
 
@@ -55,12 +55,16 @@ def run(rules: Iterable[Rule], text: str, data: bytes) -> list[Span]:
     cut = _cut_wide(data) if wide else text.__getitem__
     found = [(start, end, rule) for rule in rules for start, end in _run(rule, data, cut, wide=wide)]
     if wide:
-        chars = _characters(data, sorted({offset for start, end, _ in found for offset in (start, end)}))
+        chars = characters(data, {offset for start, end, _ in found for offset in (start, end)})
         found = [(chars[start], chars[end], rule) for start, end, rule in found]
     return [
-        Span(start, end, rule.id, rule.cls, rule.band, text[start:end], vague=rule.vague)
+        Span(start, end, rule.id, rule.cls, _band(rule, text[start:end]), text[start:end], vague=rule.vague)
         for start, end, rule in found
     ]
+
+
+def _band(rule: Rule, secret: str) -> Band:
+    return rule.band if rule.sure is None or rule.sure(secret) else "review"
 
 
 def leftover(secret: str) -> bool:
@@ -146,9 +150,8 @@ def _run(rule: Rule, data: bytes, cut: Callable[[slice], str], *, wide: bool) ->
             matches = matcher.finditer(data, high)
         if low >= stretch:
             crowd, stretch = 0, low + _STRETCH
-        crowd += 1
         start, end = _whole(data, low, high) if wide else (low, high)
-        if crowd > _CROWD:
+        if crowd >= _CROWD:
             for other in matches:
                 if other.start() >= stretch:
                     break
@@ -165,7 +168,11 @@ def _run(rule: Rule, data: bytes, cut: Callable[[slice], str], *, wide: bool) ->
                 if rule.nested and not _SPACE.isdisjoint(secret):
                     matches = matcher.finditer(data, low)
                 continue
-        yield start, end
+        crowd += 1
+        if rule.within is not None:
+            yield from ((start + a, start + b) for a, b in rule.within(secret))
+        else:
+            yield start, end
 
 
 def _whole(data: bytes, start: int, end: int) -> tuple[int, int]:
@@ -177,11 +184,11 @@ def _whole(data: bytes, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _characters(data: bytes, offsets: list[int]) -> dict[int, int]:
-    """Return the character offset of each byte offset, all of them at character boundaries, ascending."""
+def characters(data: bytes, offsets: Iterable[int]) -> dict[int, int]:
+    """Return the character offset of each byte offset of UTF-8, all of them at character boundaries."""
     chars: dict[int, int] = {}
     seen = count = 0
-    for offset in offsets:
+    for offset in sorted(offsets):
         count += len(data[seen:offset].decode("utf-8", "surrogatepass"))
         seen = offset
         chars[offset] = count

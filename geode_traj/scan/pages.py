@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from geode_traj.contract.gates import GATE_CLASSES
 from geode_traj.scan.fields import SENSITIVE
+from geode_traj.scan.known import VALUE
 from geode_traj.scan.rules import Band, Rule, packaged
 
 _KNOWN: Final = (
@@ -37,6 +38,12 @@ def pages() -> Iterator[RulePage]:
     for cls in GATE_CLASSES:
         title = f"A hit of the gate class {cls} (record contract §8)."
         yield RulePage(f"gate_{cls}", "high", f"{title}\n\nNo release may hold one; a review redacts it.")
+    title = "A secret of the exporting user, given beforehand."
+    yield RulePage(VALUE, "high", f"{title}\n\nIt is known by its own characters. {_IMPORT}")
+    for what in ("user", "host"):
+        title = f"The name of a {what} that is met elsewhere in the same transcript."
+        where = "It is learned from paths, prompts, listings and commits."
+        yield RulePage(f"learned_{what}", "review", f"{title}\n\n{where} {_PUBLISH}")
     title = "The value of a key that names a secret."
     yield RulePage("named_value", "high", f"{title}\n\n{_KNOWN[2]} {_IMPORT}")
     title = "The value of a sensitive key, whatever it is."

@@ -9,6 +9,7 @@ import base64
 import binascii
 import ipaddress
 import re
+from hashlib import sha256
 from typing import Final
 
 _PLACEHOLDER = re.compile(
@@ -29,13 +30,16 @@ _WORDY = re.compile(r"[A-Za-z]+(?:[-_.:/][A-Za-z]+)*[-_.]?v?[0-9]{0,2}")
 _CODE = re.compile(
     r"[(){}\[\]]|^(?:self|this|os|process|config|settings|env|args|options|params)\.|^[./~]|://|::|->"
 )
+_BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
+_SIGN = re.compile(r"[!@#$%^&*+=~?]")
 _BLANK = re.compile(r"\s")
 _HEX = re.compile(r"[0-9a-fA-F-]+")
 _TEMPLATE = re.compile(r"\{\w+\}")
 _REFERENCE = re.compile(r"^[./~]|://|^[A-Za-z_.]+\(")
 _PASSWORD_NAME = re.compile(r"pass|pwd|pw$|비밀번호|암호", re.IGNORECASE)
+_ADDRESSED = re.compile(r"[a-z]|[^a-z]?(?://|@)", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[:=]")
 
 
@@ -117,6 +121,32 @@ def header(value: str) -> bool:
     return credential(value, "") or cookie(value, "")
 
 
+def spoken(value: str, match: str) -> bool:
+    """Accept what prose calls a password: no word, but a mix of letters and digits or signs."""
+    value = value.rstrip(".,;:!?)")
+    if len(value) < 6 or placeholder(value) or value.lower() in _WORDS or _CODE.search(value):
+        return False
+    mixed = _DIGIT.search(value) is not None and _LETTER.search(value) is not None
+    return mixed or (
+        not value.isalpha() and not _WORDY.fullmatch(value) and _SIGN.search(value[:-1]) is not None
+    )
+
+
+def pair(value: str, match: str) -> bool:
+    """Accept `user:password` given to a program, but no pair of ids or names."""
+    return spoken(value.partition(":")[2], match)
+
+
+def wallet(value: str, match: str) -> bool:
+    """Accept a wallet's key whose base 58 carries the right checksum."""
+    del match
+    number = 0
+    for char in value:
+        number = number * 58 + _BASE58.index(char)
+    data = number.to_bytes(-(-number.bit_length() // 8) or 1, "big")
+    return sha256(sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
+
+
 def shown(value: str, match: str) -> bool:
     """Accept anything but a placeholder or a lone word."""
     del match
@@ -145,13 +175,14 @@ def user_name(value: str, match: str) -> bool:
 
 
 def public_address(value: str, match: str) -> bool:
-    """Accept a global IPv4 address, but no version or section number: those have only small parts."""
-    del match
+    """Accept a global IPv4 address; a version or section number is none, and they have small parts."""
     try:
         address = ipaddress.IPv4Address(value)
     except ValueError:
         return False
-    return address.is_global and not address.is_multicast and max(address.packed) >= 32
+    if not address.is_global or address.is_multicast or max(address.packed) < 32:
+        return False
+    return max(address.packed) >= 100 or _ADDRESSED.match(match) is not None
 
 
 def hardware_address(value: str, match: str) -> bool:

@@ -14,7 +14,7 @@ import hashlib
 import importlib
 import json
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
@@ -49,10 +49,11 @@ class Rule:
     `pattern` has one group or several, of which the one that took part is the secret. `accept(secret,
     match)` refuses what only looks like one. `nested`: refused prose is searched again from its start,
     since quotes may hold another match; what holds no white space is not, or `a=a=a=…` would take quadratic
-    time. `until`: the secret goes on to the end of that pattern's next match, or of the text. `vague`: how
-    little the rule knows of what it finds (0 a vendor's token, 1 a known place, 2 only a name); where several
-    rules find the same characters the least vague one names them. Examples are tuples of parts, joined only
-    by tests, so that nothing that looks like a secret is stored: (before, *secret, after).
+    time. `within`: gives the secrets in what the pattern matches, which is ASCII. `until`: the secret goes
+    on to the end of that pattern's next match, or of the text. `vague`: how little the rule knows of what it
+    finds (0 a vendor's token, 1 a known place, 2 only a name); where several rules find the same characters
+    the least vague one names them. Examples are tuples of parts, joined only by tests, so that nothing that
+    looks like a secret is stored: (before, *secret, after).
     """
 
     id: str
@@ -64,6 +65,8 @@ class Rule:
     band: Band = "high"
     profiles: tuple[Profile, ...] = ("import", "publish")
     accept: Callable[[str, str], bool] | None = None
+    sure: Callable[[str], bool] | None = None
+    within: Callable[[str], Iterator[tuple[int, int]]] | None = None
     nested: bool = False
     until: bytes = b""
     vague: int = 0
@@ -86,6 +89,8 @@ class Rule:
             "band": self.band,
             "profiles": list(self.profiles),
             "accept": self.accept.__name__ if self.accept else None,
+            "sure": self.sure.__name__ if self.sure else None,
+            "within": self.within.__name__ if self.within else None,
             "nested": self.nested,
             "until": self.until.decode("latin-1"),
             "vague": self.vague,
@@ -102,6 +107,7 @@ def token(
     edge: bytes = EDGE,
     trigger: bytes = b"",
     accept: Callable[[str, str], bool] | None = None,
+    sure: Callable[[str], bool] | None = None,
     misses: tuple[Parts, ...] = (),
 ) -> Rule:
     """Return the row of a token: `prefix`, then at least `least` characters of the class `body`, greedily.
@@ -118,6 +124,7 @@ def token(
         examples=(("", *sample, ""), ("see ", *sample, " there")),
         misses=misses,
         accept=accept,
+        sure=sure,
     )
 
 

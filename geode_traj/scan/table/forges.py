@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from geode_traj.scan import checksums
 from geode_traj.scan.rules import Rule, token
 
 WORD = rb"[A-Za-z0-9]"
@@ -19,6 +20,7 @@ RULES: tuple[Rule, ...] = (
         "p_",
         "a1B2" * 9,
         edge=b"",
+        sure=checksums.crc_token,
         misses=(("gh", "p_", "<token>"), ("gh", "p_", "xxxx"), ("high", "s_", "and_lows")),
     ),
     token(
@@ -35,7 +37,7 @@ RULES: tuple[Rule, ...] = (
     ),
     token("bitbucket_token", rb"ATBB", rb"[A-Za-z0-9_=.-]", 24, "AT", "BB", "a1B2" * 8),
     token("atlassian_token", rb"AT(?:ATT|CTT)3[a-zA-Z]", rb"[A-Za-z0-9_=-]", 50, "ATA", "TT3x", "a1B2" * 46),
-    token("npm_token", rb"npm_", WORD, 30, "np", "m_", "a1B2" * 9),
+    token("npm_token", rb"npm_", WORD, 30, "np", "m_", "a1B2" * 9, sure=checksums.crc_token),
     token("pypi_token", rb"pypi-AgE", DASH, 50, "py", "pi-", "AgE", "a1B2" * 20),
     token("rubygems_key", rb"rubygems_", HEX, 48, "ruby", "gems_", "a1b2" * 12),
     token("crates_token", rb"cio", WORD, 32, "ci", "o", "a1B2" * 8),

@@ -50,10 +50,19 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="ip_address",
         cls="ip_address",
-        pattern=rb"(?:^|[^0-9A-Za-z.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:[^0-9A-Za-z.]|\.(?:[^0-9]|$)|$)",
+        pattern=rb"(?:(?i:ip|addr(?:ess)?|host(?:name)?|from|to|by|ping|ssh|peer|client|server|remote|listen)"
+        rb"""[\\"'` =:(\[]{1,4}|//|@|^|[^0-9A-Za-z.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})"""
+        rb"(?:[^0-9A-Za-z.]|\.(?:[^0-9]|$)|$)",
         trigger=rb"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]",
         examples=(("from ", "93.184" + ".216.34", " port 22"),),
-        misses=(("at 127.0.0", ".1"), ("v1.2", ".3.4"), ("10.0", ".0.7"), ("build 1.2", ".3.4.5")),
+        misses=(
+            ("at 127.0.0", ".1"),
+            ("v1.2", ".3.4"),
+            ("10.0", ".0.7"),
+            ("build 1.2", ".3.4.5"),
+            ("lib==4.1", ".0.78"),
+            ("lib 28.4", ".1.53"),
+        ),
         band="review",
         accept=plausible.public_address,
         profiles=PUBLISH,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from geode_traj.scan import plausible
+from geode_traj.scan import checksums, plausible
 from geode_traj.scan.rules import CLOSERS, EDGE, GAP, Rule
 
 NAME: Final = (
@@ -42,6 +42,7 @@ RULES: tuple[Rule, ...] = (
         trigger=rb"eyJ[A-Za-z0-9_-]{8}",
         examples=(("token ", "ey" + "J", "a1B2" * 6, ".", "ey" + "J", "a1B2" * 9, ".", "a1B2" * 10, " end"),),
         misses=(("ey", "J0eXAi only"),),
+        sure=checksums.jwt,
     ),
     Rule(
         id="private_key",
