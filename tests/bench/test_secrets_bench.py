@@ -7,7 +7,7 @@ import pytest
 
 from geode_traj.codec import pointer
 from geode_traj.scan.engine import Scanner
-from tests.bench.secrets import corpus, examples, hostile, ours, peers
+from tests.bench.secrets import corpus, examples, held, hostile, ours, peers
 from tests.bench.secrets.contexts import CONTEXTS, PERSONAL, STRUCTURES
 from tests.bench.secrets.corpus import Corpus, Part, Plant
 from tests.bench.secrets.forms import FORMS, WHOLE
@@ -47,8 +47,16 @@ def test_secrets_are_where_they_are_said_to_be() -> None:
             assert plant.secret == plant.parts[0].text
 
 
+def test_places_kept_apart_are_others() -> None:
+    known = {*CONTEXTS, *(text for _, some in STRUCTURES.values() for text in some)}
+    assert known.isdisjoint((*held.CONTEXTS, *(text for some in held.STRUCTURES.values() for text in some)))
+    assert set(held.STRUCTURES) <= set(STRUCTURES)
+    assert {plant.form for plant in corpus.held(0, 1).plants} == {""}
+
+
 def test_every_place_has_one_slot() -> None:
     places = [*CONTEXTS, *(text for _, some in (*STRUCTURES.values(), *PERSONAL.values()) for text in some)]
+    places += [*held.CONTEXTS, *(text for some in held.STRUCTURES.values() for text in some)]
     assert [text for text in places if text.count("§") != 1] == []
 
 

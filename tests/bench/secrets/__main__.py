@@ -7,10 +7,15 @@ import json
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from tests.bench.secrets import measure, table
-from tests.bench.secrets.peers import PEERS
+from tests.bench.secrets.peers import PEERS, ROOT
 from tests.bench.secrets.score import MB
+
+PAGE: Final = ROOT / "docs" / "secrets.md"
+_BEGIN: Final = "<!-- measured -->"
+_END: Final = "<!-- /measured -->"
 
 
 def _options() -> argparse.Namespace:
@@ -22,9 +27,17 @@ def _options() -> argparse.Namespace:
     small = ",".join(peer.name for peer in PEERS if not peer.large)
     parser.add_argument("--tools", default=small, help="the others, by name (%(default)s)")
     parser.add_argument("--keep", type=Path, help="folder for the transcripts, to look at them")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/secrets.md")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the tables")
     parser.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
     return parser.parse_args()
+
+
+def _write(text: str) -> None:
+    head, rest = PAGE.read_text("utf-8").split(_BEGIN, 1)
+    tail = rest.split(_END, 1)[1]
+    command = "scripts/bench secrets " + " ".join(sys.argv[1:])
+    PAGE.write_text(f"{head}{_BEGIN}\nMade by `{command}`.\n\n{text}\n{_END}{tail}", "utf-8")
 
 
 def main() -> int:
@@ -42,6 +55,8 @@ def main() -> int:
         print(json.dumps(table.document(grounds, rows, own), indent=1))
     else:
         print(table.text(grounds, rows, own))
+    if given.write:
+        _write(table.text(grounds, rows, own))
     result = rows[0].result
     if given.ours and result is not None and not given.json:
         print("\n" + table.misses(result, found))

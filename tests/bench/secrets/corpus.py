@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tests.bench.secrets.forms import FORMS, WHOLE, Carrier
-from tests.bench.secrets.kinds import Kind, kinds
+from tests.bench.secrets.kinds import Kind, held_out, kinds
 from tests.bench.secrets.noise import Noise
 from tests.bench.secrets.shapes import draw, uuid
 
@@ -164,13 +164,23 @@ class Writer:
 def planted(size: int, each: int, seed: int = 1) -> Corpus:
     """Return a transcript of about `size` bytes with `each` plants of every kind and of every form."""
     rng = random.Random(seed)
-    writer = Writer(rng)
     every = kinds()
     wanted: list[tuple[Kind, str]] = [(kind, "") for kind in every for _ in range(each)]
     by_name = {kind.name: kind for kind in every}
     for form in (*FORMS, *WHOLE):
         names = CARRIERS + (NAMED if form in WHOLE else ())
         wanted += [(by_name[rng.choice(names)], form) for _ in range(each)]
+    return _written(wanted, size, rng)
+
+
+def held(size: int, each: int, seed: int = 1) -> Corpus:
+    """Return a transcript with `each` plants of every kind, in places that are kept apart."""
+    return _written([(kind, "") for kind in held_out() for _ in range(each)], size, random.Random(seed))
+
+
+def _written(wanted: list[tuple[Kind, str]], size: int, rng: random.Random) -> Corpus:
+    """Write the plants in random order, with clean events between them."""
+    writer = Writer(rng)
     rng.shuffle(wanted)
     between = max(0, size - len(wanted) * 1_500) / len(wanted)
     written, due = 0, 0.0

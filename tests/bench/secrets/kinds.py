@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from tests.bench.secrets import held
 from tests.bench.secrets.contexts import (
     BLOCKS,
     BY_VENDOR,
@@ -159,3 +160,11 @@ def kinds() -> list[Kind]:
     return found + [
         Kind(name, "personal", _person(shapes), places) for name, (shapes, places) in PERSONAL.items()
     ]
+
+
+def held_out() -> list[Kind]:
+    """Return the kinds that have places which are kept apart."""
+    found = [Kind(name, "vendor", _of_shapes(shapes), held.CONTEXTS) for name, shapes in VENDORS.items()]
+    for name, places in held.STRUCTURES.items():
+        found.append(Kind(name, "structure", _of_shapes(STRUCTURES[name][0]), places))
+    return found

@@ -15,7 +15,7 @@ from tests.bench.secrets.score import MB, Found, Score, score
 
 TOGETHER: Final = "all others together"
 _PERSONAL: Final = re.compile(r"(?i)e-?mail|ipv?[46]|ip_|ip public|phone|home|pii|mac_|user_?name")
-_CREDENTIALS: Final = ("vendor", "structure")
+_GROUNDS: Final = ("planted", "held", "clean", "code")
 
 
 @dataclass(slots=True)
@@ -25,6 +25,7 @@ class Row:
     tool: str
     version: str
     result: Score | None = None
+    held: float = 0.0
     clean: float = 0.0
     code: float = 0.0
     speed: float = 0.0
@@ -47,6 +48,7 @@ class Grounds:
     """The texts that all tools are given."""
 
     planted: Corpus
+    held: Corpus
     clean: Corpus
     code: Corpus
     sets: dict[str, examples.Examples] = field(default_factory=dict)
@@ -57,6 +59,7 @@ def grounds(size: int, each: int, seed: int, *, alone: bool) -> Grounds:
     """Make the transcripts and fetch the examples; `alone`: without examples that are not there yet."""
     made = Grounds(
         corpus.planted(size, each, seed),
+        corpus.held(0, each, seed + 3),
         corpus.clean(size // 2, seed + 1),
         public.transcript(size // 2, seed + 2),
     )
@@ -77,7 +80,7 @@ def our_row(given: Grounds, folder: Path) -> tuple[Row, dict[str, list[Found]]]:
     """Measure our scanner; also return what it found in each transcript."""
     row = Row(ours.NAME, ours.version())
     found = {}
-    for name in ("planted", "clean", "code"):
+    for name in _GROUNDS:
         ground: Corpus = getattr(given, name)
         path = folder / f"{name}.jsonl"
         path.write_bytes(ground.data)
@@ -96,7 +99,7 @@ def peer_row(peer: peers.Peer, given: Grounds) -> tuple[Row, list[Found]]:
     found: dict[str, list[Found]] = {"planted": []}
     try:
         peers.ready(peer)
-        for name in ("planted", "clean", "code"):
+        for name in _GROUNDS:
             ground: Corpus = getattr(given, name)
             found[name], seconds = peers.find(peer, ground)
             if name == "planted":
@@ -117,6 +120,7 @@ def peer_row(peer: peers.Peer, given: Grounds) -> tuple[Row, list[Found]]:
 
 def _judge(row: Row, given: Grounds, found: dict[str, list[Found]]) -> None:
     row.result = score(given.planted, found["planted"])
+    row.held = score(given.held, found["held"]).share()
     row.clean = len(set(found["clean"])) * 10 * MB / len(given.clean.data)
     credentials = {one for one in found["code"] if not is_personal(one)}
     row.code = len(credentials) * 10 * MB / max(1, len(given.code.data))
@@ -163,6 +167,7 @@ def failures(row: Row, sets: dict[str, examples.Examples], alone: Own, slow: flo
     worst = max(alone.hostile, key=lambda name: alone.hostile[name])
     for name, value, target, at_least in (
         ("planted secrets found, %", row.result.share(), 95, True),
+        ("planted secrets found in places kept apart, %", row.held, 95, True),
         ("false findings for 10 MB", row.result.false_rate, 20, False),
         ("false findings for 10 MB of clean text", row.clean, 20, False),
         ("encoded secrets found, %", row.result.share(encoded=True), 90, True),

@@ -10,8 +10,15 @@ from tests.bench.secrets.score import MB, Found, Score
 from tests.bench.table import machine
 
 _HEAD = (
-    *("tool", "in clear %", "credentials %", "personal %", "whole %", "false/10 MB", "in clean text"),
-    *("in public code", "encoded %", "encoded, whole %", "MB/s a core", "examples: found / false %"),
+    *("tool", "in clear %", "credentials %", "personal %", "whole %", "kept apart %", "false/10 MB"),
+    *(
+        "in clean text",
+        "in public code",
+        "encoded %",
+        "encoded, whole %",
+        "MB/s a core",
+        "examples: found / false %",
+    ),
 )
 _SLOWEST = 6
 
@@ -30,17 +37,17 @@ def text(given: Grounds, rows: list[Row], own: Own) -> str:
         "",
         *_markdown([_HEAD, *(_cells(row, given) for row in rows)]),
         "",
-        *(f"{row.tool} {row.version} is absent: {row.absent}" for row in rows if row.absent),
-        *(f"examples of {name} are absent: {reason}" for name, reason in given.missing.items()),
+        *(f"- {row.tool} {row.version} is absent: {row.absent}" for row in rows if row.absent),
+        *(f"- examples of {name} are absent: {reason}" for name, reason in given.missing.items()),
     ]
     if given.sets:
         lines += ["", *_examples(given, rows)]
+    hostile = ", ".join(f"{name} {took:.0f} ms" for name, took in slow)
     lines += [
         "",
-        f"filter of the import: {own.filter:.0f} MB/s a core",
-        "slowest of " + f"{len(own.hostile)} hostile lines of 64 KB: "
-        + ", ".join(f"{name} {took:.0f} ms" for name, took in slow),
-    ]  # fmt: skip
+        f"The filter of the import: {own.filter:.0f} MB/s a core.",
+        f"The slowest of {len(own.hostile)} hostile lines of 64 KB: {hostile}.",
+    ]
     return "\n".join(lines)
 
 
@@ -60,6 +67,7 @@ def _cells(row: Row, given: Grounds) -> tuple[str, ...]:
         f"{result.credentials():.1f}",
         f"{result.share('personal'):.1f}",
         f"{result.share(whole=True):.1f}",
+        f"{row.held:.1f}" if alone else "",
         f"{result.false_rate:,.0f}",
         f"{row.clean:,.0f}" if alone else "",
         f"{row.code:,.0f}" if alone else "",
@@ -119,6 +127,7 @@ def _object(row: Row, given: Grounds) -> dict[str, Any]:
         "credentials_percent": row.result.credentials(),
         "personal_percent": row.result.share("personal"),
         "whole_percent": row.result.share(whole=True),
+        "held_out_percent": row.held,
         "false_per_10_mb": row.result.false_rate,
         "false_per_10_mb_clean": row.clean,
         "credentials_per_10_mb_public_code": row.code,
