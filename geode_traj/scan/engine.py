@@ -16,6 +16,7 @@ import re2
 
 from geode_traj.contract.gates import GATE_CLASSES, GateHit, find_hits, may_hit
 from geode_traj.scan import fields, plausible
+from geode_traj.scan.engines import CLASS, Engine
 from geode_traj.scan.known import HOST, USER, VALUE, Known
 from geode_traj.scan.known import span as known_span
 from geode_traj.scan.matching import HOME, HOME_NAME, Span, characters, leftover, run, settled, uncovered
@@ -33,7 +34,7 @@ _FIELD: Final = "sensitive_field"
 _NAMED: Final = "password_value"
 """No class is a sensitive key: counts by class are published, and a sensitive key's value is a finding."""
 
-_OWN_CLASSES: Final = (_FIELD, _NAMED, VALUE, USER, HOST)
+_OWN_CLASSES: Final = (_FIELD, _NAMED, VALUE, USER, HOST, CLASS)
 _SHORT: Final = 64
 """Texts this short, mostly keys, come again and again: what was found in them is remembered."""
 
@@ -47,6 +48,7 @@ class Scanner:
         sensitive_keys: Iterable[str] = (),
         ruleset: Ruleset | None = None,
         known: Known | None = None,
+        engines: Iterable[Engine] = (),
     ) -> None:
         self.profile: Final = profile
         self.ruleset: Final = ruleset or packaged()
@@ -56,6 +58,7 @@ class Scanner:
         self._key_name = re2.compile(_KEY_NAME, options(captures=False))
         self.classes: Final = {rule.cls for rule in self.ruleset.rules}.union(GATE_CLASSES, _OWN_CLASSES)
         self.known: Final = known or Known()
+        self._others = tuple(engines) if profile == "publish" else ()
         self._placeholder = re.compile(
             rf"\[REDACTED(?::(?:{'|'.join(sorted(self.classes))}):[0-9]{{1,9}})?\]|{fields.MARKER}"
         )
@@ -74,7 +77,12 @@ class Scanner:
         """Return a scanner like this one that also finds what is known: names for publishing only."""
         if self.profile == "import":
             known = Known(known.values)
-        return Scanner(self.profile, self.sensitive_keys, self.ruleset, known)
+        return Scanner(self.profile, self.sensitive_keys, self.ruleset, known, self._others)
+
+    @property
+    def engines(self) -> list[str]:
+        """The engines that run, with versions, as reports name them."""
+        return ["rules", *(f"{other.name} {other.version}" for other in self._others)]
 
     def may_match(self, encoded: bytes) -> bool:
         """Tell whether canonical JSON may hold a finding or a sensitive key; never False where it does.
@@ -109,6 +117,7 @@ class Scanner:
             if len(self._rules) in hits:
                 found += self._in_fields(masked, damaged)
         found += self._known(masked, data)
+        found += self._by_others(masked, found)
         if publish:
             found += list(uncovered([span for span in found if span.band == "high"], _gates(masked)))
         if hits or publish:
@@ -119,6 +128,11 @@ class Scanner:
                 allowance.found(len(inside))
                 found += inside
         return settled(found, text) if found else found
+
+    def _by_others(self, text: str, found: list[Span]) -> list[Span]:
+        """Return what the engines find and the rules do not; placeholders are NULs, and no secrets."""
+        spans = (span for other in self._others for span in other.find(text) if "\0" not in span.value)
+        return list(uncovered(found, spans))
 
     def _known(self, text: str, data: bytes) -> list[Span]:
         found = list(self.known.find(data)) if self.known else []
@@ -156,6 +170,7 @@ class Scanner:
             rules = list(filter(_whole_in_pieces, rules))
         found = run(rules, view.text, data)
         found += self._known(view.text, data)
+        found += () if pieces else self._by_others(view.text, found)
         if self.profile == "publish" and not pieces:
             found += list(uncovered([span for span in found if span.band == "high"], _gates(view.text)))
         out: list[Span] = []

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from geode_traj.contract.gates import GATE_CLASSES
+from geode_traj.scan.engines import NAMES
 from geode_traj.scan.fields import SENSITIVE
 from geode_traj.scan.known import VALUE
 from geode_traj.scan.rules import Band, Rule, packaged
@@ -44,6 +45,9 @@ def pages() -> Iterator[RulePage]:
         title = f"The name of a {what} that is met elsewhere in the same transcript."
         where = "It is learned from paths, prompts, listings and commits."
         yield RulePage(f"learned_{what}", "review", f"{title}\n\n{where} {_PUBLISH}")
+    for name in NAMES:
+        title = f"What the engine {name} takes for a secret and no rule of ours finds."
+        yield RulePage(name, "review", f"{title}\n\n{_BANDS['review']} {_PUBLISH}")
     title = "The value of a key that names a secret."
     yield RulePage("named_value", "high", f"{title}\n\n{_KNOWN[2]} {_IMPORT}")
     title = "The value of a sensitive key, whatever it is."
