@@ -72,6 +72,10 @@ def test_stores_nothing_that_looks_like_a_secret() -> None:
     assert [value for value in found if len(value) > 10 and "§" not in value] == []
 
 
+def test_personal_classes_are_classes() -> None:
+    assert Scanner("publish").classes >= ours.PERSONAL
+
+
 @pytest.mark.parametrize("shape", ["ab<h8>", "<uuid>", "<crc>", "<pass>", "<json9>.<alg>", "4<luhn15>"])
 def test_shapes_are_drawn_anew(shape: str) -> None:
     rng = random.Random(1)

@@ -11,6 +11,7 @@ from typing import Final
 
 from tests.bench.secrets import corpus, examples, hostile, ours, peers, public
 from tests.bench.secrets.corpus import Corpus
+from tests.bench.secrets.examples import Examples
 from tests.bench.secrets.score import MB, Found, Score, score
 
 TOGETHER: Final = "all others together"
@@ -32,7 +33,7 @@ class Row:
     examples: dict[str, tuple[float, float]] = field(default_factory=dict)
     absent: str = ""
 
-    def pooled(self, sets: dict[str, examples.Examples]) -> tuple[float, float]:
+    def pooled(self, sets: dict[str, Examples]) -> tuple[float, float]:
         """Return the shares over the examples of all sets together: found, falsely found."""
         found = sum(self.examples[name][0] * len(one.secret) for name, one in sets.items())
         false = sum(self.examples[name][1] * len(one.innocent) for name, one in sets.items())
@@ -51,7 +52,7 @@ class Grounds:
     held: Corpus
     clean: Corpus
     code: Corpus
-    sets: dict[str, examples.Examples] = field(default_factory=dict)
+    sets: dict[str, Examples] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
 
@@ -160,7 +161,7 @@ def own(given: Grounds) -> Own:
     return Own(ours.filter_speed(given.clean), ours.slowest(hostile.lines()))
 
 
-def failures(row: Row, sets: dict[str, examples.Examples], alone: Own, slow: float | None) -> Iterator[str]:
+def failures(row: Row, sets: dict[str, Examples], alone: Own, slow: float | None) -> Iterator[str]:
     """Say which targets our scanner misses; `slow`: the speed of detect-secrets in this run."""
     assert row.result is not None
     found, false = row.pooled(sets)
