@@ -93,7 +93,7 @@ def report(done: Iterable[Scanned], scanner: Scanner, fail_on: FailOn) -> Report
     for one in inputs:
         one.settle(numbers)
     counts = Counter(found.cls for one in inputs for _, found in one.findings)
-    head = {"tool_version": __version__, "ruleset": scanner.ruleset.name, "engines": ["rules"]}
+    head = {"tool_version": __version__, "ruleset": scanner.ruleset.name, "engines": scanner.engines}
     entries = tuple(map(_entry, inputs))
     return Report(SCHEMA_ID, head, "inputs", entries, dict(sorted(counts.items())), _FAILS[fail_on])
 

@@ -15,7 +15,7 @@ from typing import Final
 import re2
 
 from geode_traj.contract.gates import GATE_CLASSES, GateHit, find_hits, may_hit
-from geode_traj.scan import fields, plausible
+from geode_traj.scan import fields, media, plausible
 from geode_traj.scan.engines import CLASS, Engine
 from geode_traj.scan.known import HOST, USER, VALUE, Known
 from geode_traj.scan.known import span as known_span
@@ -34,7 +34,7 @@ _FIELD: Final = "sensitive_field"
 _NAMED: Final = "password_value"
 """No class is a sensitive key: counts by class are published, and a sensitive key's value is a finding."""
 
-_OWN_CLASSES: Final = (_FIELD, _NAMED, VALUE, USER, HOST, CLASS)
+_OWN_CLASSES: Final = (_FIELD, _NAMED, VALUE, USER, HOST, CLASS, media.CLASS)
 _SHORT: Final = 64
 """Texts this short, mostly keys, come again and again: what was found in them is remembered."""
 
@@ -118,6 +118,7 @@ class Scanner:
                 found += self._in_fields(masked, damaged)
         found += self._known(masked, data)
         found += self._by_others(masked, found)
+        found += media.find(masked) if publish else ()
         if publish:
             found += list(uncovered([span for span in found if span.band == "high"], _gates(masked)))
         if hits or publish:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from geode_traj.contract.gates import GATE_CLASSES
+from geode_traj.scan import media
 from geode_traj.scan.engines import NAMES
 from geode_traj.scan.fields import SENSITIVE
 from geode_traj.scan.known import VALUE
+from geode_traj.scan.prose import RULE
 from geode_traj.scan.rules import Band, Rule, packaged
 
 _KNOWN: Final = (
@@ -45,6 +47,10 @@ def pages() -> Iterator[RulePage]:
         title = f"The name of a {what} that is met elsewhere in the same transcript."
         where = "It is learned from paths, prompts, listings and commits."
         yield RulePage(f"learned_{what}", "review", f"{title}\n\n{where} {_PUBLISH}")
+    title = "An image that carries EXIF or XMP: places, devices, times, names."
+    yield RulePage(media.CLASS, "review", f"{title}\n\n{_BANDS['review']} {_PUBLISH}")
+    title = "A name or an address in what a user or an assistant writes, as a recogniser guesses."
+    yield RulePage(RULE, "review", f"{title}\n\n{_BANDS['review']} Nothing is redacted on its word alone.")
     for name in NAMES:
         title = f"What the engine {name} takes for a secret and no rule of ours finds."
         yield RulePage(name, "review", f"{title}\n\n{_BANDS['review']} {_PUBLISH}")

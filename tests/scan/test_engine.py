@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import time
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
@@ -25,6 +26,7 @@ from planted import (
 from geode_traj.codec.canonical import dumps
 from geode_traj.contract.gates import GATE_CLASSES, find_hits
 from geode_traj.scan.engine import Scanner
+from geode_traj.scan.rules import packaged
 
 UNTOUCHED = [
     'if (apiKey == "") { throw new Error("no key"); }',
@@ -224,3 +226,29 @@ def test_hostile_text_takes_linear_time(shape: str) -> None:
     seconds(1 << 10)
     small = min(seconds(1 << 13) for _ in range(2))
     assert seconds(1 << 16) < 30 * small + 0.2  # eight times the text; a square would be sixty-four
+
+
+CROWDS = {rule.id: "".join(rule.examples[0]) for rule in packaged().rules}
+
+
+@pytest.mark.parametrize("wrap", [str, inside_json], ids=["plain", "json"])
+def test_a_line_full_of_secrets_costs_little_more_than_another(wrap: Callable[[str], str]) -> None:
+    slow = {}
+    for rule, example in CROWDS.items():
+        piece = wrap(f"\n{example}\n")
+        text = (piece * (65536 // len(piece) + 1))[:65536]
+        start = time.process_time()
+        assert find(text, "publish")
+        slow[rule] = time.process_time() - start
+    assert sorted(slow.values())[len(slow) // 2] < 0.15
+    assert max(slow.values()) < 0.6, max(slow, key=slow.__getitem__)
+
+
+def test_a_crowd_is_one_finding_and_what_follows_it_is_looked_at() -> None:
+    crowd = "password=hunter2x9\n" * 3000
+    spans = find(crowd + "word " * 20_000 + GITHUB, "import")
+    assert 700 < len(spans) < 1600
+    assert spans[-1].value == GITHUB
+    assert "hunter2x9" not in "".join(
+        (crowd + " ")[a.end : b.start] for a, b in zip(spans, spans[1:], strict=False) if b.start < len(crowd)
+    )
