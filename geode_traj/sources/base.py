@@ -9,8 +9,9 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -116,12 +117,37 @@ class Probe:
         """Yield JSON objects among the first lines of the head that hold something, damage left out."""
         return iter([row for number, row in self._rows if number <= limit])
 
+    @property
+    def start(self) -> bytes:
+        """The head without its byte order mark."""
+        return self.head.removeprefix(b"\xef\xbb\xbf")
+
+    def begins(self, pattern: re.Pattern[bytes]) -> bool:
+        """Tell whether a file begins as a pattern says."""
+        return pattern.match(self.start) is not None
+
+    def mostly(
+        self,
+        test: Callable[[dict[str, Any]], object],
+        *,
+        limit: int = MAX_PROBED,
+        else_begins: re.Pattern[bytes] | None = None,
+    ) -> bool:
+        """Tell whether most of the first objects pass a test.
+
+        Where there is none, since the first line may be larger than the head, its beginning decides.
+        """
+        rows = list(self.objects(limit))
+        if not rows:
+            return else_begins is not None and self.begins(else_begins)
+        return sum(bool(test(row)) for row in rows) * 2 > len(rows)
+
     @cached_property
     def _rows(self) -> list[tuple[int, dict[str, Any]]]:
         """Objects and the number of their line, read once for all formats that ask."""
         rows: list[tuple[int, dict[str, Any]]] = []
         seen = 0
-        for part in self.head.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        for part in self.start.split(b"\n"):
             line = part.strip().lstrip(b"\0")
             seen += bool(line)
             if seen > MAX_PROBED:
@@ -198,6 +224,18 @@ class Source(ABC):
     @abstractmethod
     def items(self, given: Input) -> Iterable[Item]:
         """Yield the records of the unit `given.unit` in order; raise `DataError` TE207 if it changed."""
+
+
+class NoTranscript(Source):
+    """Files that are known only to be skipped, `no_transcript` saying why."""
+
+    def units(self, given: Input) -> Iterable[Unit]:
+        """Return nothing."""
+        return ()
+
+    def items(self, given: Input) -> Iterable[Item]:
+        """Return nothing."""
+        return ()
 
 
 class FileSource(Source):

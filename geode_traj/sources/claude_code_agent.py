@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 from geode_traj.codec.reading import tolerant
-from geode_traj.model.event import Item
-from geode_traj.sources.base import Input, Probe, Source, Unit
+from geode_traj.sources.base import NoTranscript, Probe
 from geode_traj.sources.claude_code.beside import MAX_META
 
 _CONVERSATION: Final = frozenset({"type", "message", "messages", "uuid", "sessionId", "role", "content"})
@@ -15,7 +13,7 @@ _BESIDE_TYPE: Final = frozenset({"agentId", "spawnDepth", "description", "name",
 _BESIDE_CALL: Final = _BESIDE_TYPE | {"agentType"}
 
 
-class ClaudeCodeAgent(Source):
+class ClaudeCodeAgent(NoTranscript):
     """Known only to be skipped: its facts stand in the session that started the sub-agent, and in its own."""
 
     name = "claude-code-agent"
@@ -32,14 +30,6 @@ class ClaudeCodeAgent(Source):
         if isinstance(row.get("skillName"), str):
             return isinstance(row.get("attributionName"), str)
         return isinstance(row.get("agentType"), str) and (len(row) == 1 or bool(row.keys() & _BESIDE_TYPE))
-
-    def units(self, given: Input) -> Iterable[Unit]:
-        """Return nothing."""
-        return ()
-
-    def items(self, given: Input) -> Iterable[Item]:
-        """Return nothing."""
-        return ()
 
 
 def _object(data: bytes) -> dict[str, Any]:

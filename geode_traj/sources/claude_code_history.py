@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from geode_traj.model.event import Item
-from geode_traj.sources.base import Input, Probe, Source, Unit
+from geode_traj.sources.base import NoTranscript, Probe
 
 
-class ClaudeCodeHistory(Source):
+class ClaudeCodeHistory(NoTranscript):
     """Known only to be skipped: its prompts stand in the session transcripts."""
 
     name = "claude-code-history"
@@ -19,14 +16,6 @@ class ClaudeCodeHistory(Source):
         """Match when every one of the first objects is a typed prompt."""
         rows = list(probe.objects())
         return bool(rows) and all({"display", "pastedContents", "project"} <= row.keys() for row in rows)
-
-    def units(self, given: Input) -> Iterable[Unit]:
-        """Return nothing."""
-        return ()
-
-    def items(self, given: Input) -> Iterable[Item]:
-        """Return nothing."""
-        return ()
 
 
 SOURCE = ClaudeCodeHistory()

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from geode_traj.model.event import Item
-from geode_traj.sources.base import Input, Source, Unit
+from geode_traj.sources.base import NoTranscript
 from geode_traj.sources.claude_code.beside import AGENTS, OUTPUTS
 
 _SESSION: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class ClaudeCodeOutputs(Source):
+class ClaudeCodeOutputs(NoTranscript):
     """Known only to be skipped: an output may look like anything, a transcript of its own too."""
 
     name = "claude-code-outputs"
@@ -31,14 +29,6 @@ class ClaudeCodeOutputs(Source):
             or (session / AGENTS).is_dir()
             or any(session.with_name(session.name + end).is_file() for end in (".jsonl", ".jsonl.gz"))
         )
-
-    def units(self, given: Input) -> Iterable[Unit]:
-        """Return nothing."""
-        return ()
-
-    def items(self, given: Input) -> Iterable[Item]:
-        """Return nothing."""
-        return ()
 
 
 SOURCE = ClaudeCodeOutputs()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
-from geode_traj.model.event import Item
-from geode_traj.sources.base import Input, Probe, Source, Unit
+from geode_traj.sources.base import NoTranscript, Probe
 
 _STEPS: Final = ("started", "result")  # asked with whatever stands there, hashable or not
 _RUN: Final = re.compile(rb'\s{0,16}\{\s{0,16}"runId"\s{0,16}:\s{0,16}"wf_')
 
 
-class ClaudeCodeWorkflow(Source):
+class ClaudeCodeWorkflow(NoTranscript):
     """Known only to be skipped: what the agents of a workflow said stands in their own transcripts."""
 
     name = "claude-code-workflow"
@@ -24,15 +22,7 @@ class ClaudeCodeWorkflow(Source):
         """Match lines that note a start or a result of an agent by a key, or the head of a run's account."""
         rows = list(probe.objects())
         steps = [row.get("type") in _STEPS and {"key", "agentId"} <= row.keys() for row in rows]
-        return (bool(rows) and all(steps)) or bool(_RUN.match(probe.head.removeprefix(b"\xef\xbb\xbf")))
-
-    def units(self, given: Input) -> Iterable[Unit]:
-        """Return nothing."""
-        return ()
-
-    def items(self, given: Input) -> Iterable[Item]:
-        """Return nothing."""
-        return ()
+        return (bool(rows) and all(steps)) or probe.begins(_RUN)
 
 
 SOURCE = ClaudeCodeWorkflow()

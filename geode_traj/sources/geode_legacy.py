@@ -52,13 +52,11 @@ class GeodeLegacy(JsonLines):
 
     def detect(self, probe: Probe) -> bool:
         """Match when most of the first objects carry a string `event` with `ts` or `seq` and no schema id."""
-        seen = matched = 0
-        for row in probe.objects():
-            seen += 1
-            matched += (
+        return probe.mostly(
+            lambda row: (
                 isinstance(row.get("event"), str) and ("ts" in row or "seq" in row) and "schema_id" not in row
             )
-        return matched * 2 > seen
+        )
 
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return a row's `ts` where it can be read."""

@@ -40,11 +40,7 @@ class GeodeRunEvents(JsonLines):
 
     def detect(self, probe: Probe) -> bool:
         """Match when most of the first objects name the schema."""
-        seen = matched = 0
-        for row in probe.objects():
-            seen += 1
-            matched += row.get("schema_id") == SCHEMA
-        return matched * 2 > seen
+        return probe.mostly(lambda row: row.get("schema_id") == SCHEMA)
 
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return a row's time under its name or its old one."""

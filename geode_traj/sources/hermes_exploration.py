@@ -29,10 +29,7 @@ class HermesExploration(JsonLines):
 
     def detect(self, probe: Probe) -> bool:
         """Match first objects of which most are trees of decisions."""
-        rows = list(probe.objects(8))
-        if not rows:  # a row may be larger than the head
-            return _OPENING.match(probe.head.removeprefix(b"\xef\xbb\xbf")) is not None
-        return sum(row.keys() >= _TREE for row in rows) * 2 > len(rows)
+        return probe.mostly(lambda row: row.keys() >= _TREE, limit=8, else_begins=_OPENING)
 
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return nothing: trees tell no time."""

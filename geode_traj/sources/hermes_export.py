@@ -35,7 +35,7 @@ class HermesExport(Source):
 
     def detect(self, probe: Probe) -> bool:
         """Match session rows that hold their messages, or message rows as the store has them."""
-        head = probe.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        head = probe.start.lstrip()
         if head[:1] == b"[":
             return all(word in head for word in (b'"session_id"', b'"role"', b'"observed"', b'"active"'))
         row = next(probe.objects(1), None)

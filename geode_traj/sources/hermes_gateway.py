@@ -29,7 +29,7 @@ class HermesGateway(JsonLines):
         """Match a first object of role `session_meta`."""
         row = next(probe.objects(), None)
         if row is None:  # its tool schemas may be larger than the head
-            return _OPENING.match(probe.head.removeprefix(b"\xef\xbb\xbf")) is not None
+            return probe.begins(_OPENING)
         return row.get("role") == "session_meta"
 
     def time_of(self, row: dict[str, Any]) -> float | None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from geode_traj.model.event import Item
-from geode_traj.sources.base import Input, Probe, Source, Unit
+from geode_traj.sources.base import NoTranscript, Probe
 
 
-class HermesRequestDump(Source):
+class HermesRequestDump(NoTranscript):
     """Knows the dumps, so that they are skipped for what they are."""
 
     name = "hermes-request-dump"
@@ -17,7 +14,7 @@ class HermesRequestDump(Source):
 
     def detect(self, probe: Probe) -> bool:
         """Match one object with a `reason` and a `request` that has headers."""
-        head = probe.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        head = probe.start.lstrip()
         if head[:1] != b"{":
             return False
         row = next(probe.objects(1), None)
@@ -26,14 +23,6 @@ class HermesRequestDump(Source):
             return "reason" in row and isinstance(request, dict) and "headers" in request
         places = [head.find(word) for word in (b'"reason"', b'"request"', b'"headers"')]
         return min(places) >= 0 and places[1] < places[2] and places[1] - places[0] < 4096
-
-    def units(self, given: Input) -> Iterable[Unit]:
-        """Return nothing: a dump is never read."""
-        return ()
-
-    def items(self, given: Input) -> Iterable[Item]:
-        """Return nothing: a dump is never read."""
-        return ()
 
 
 SOURCE = HermesRequestDump()

@@ -29,7 +29,7 @@ class HermesRunEvents(JsonLines):
     def detect(self, probe: Probe) -> bool:
         """Match first records with an event name, a run id and a time."""
         seen = matched = 0
-        for line in probe.head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:64]:
+        for line in probe.start.split(b"\n")[:64]:
             data = _data(line.rstrip(b"\r"))
             if data is None or not data.strip():
                 continue

@@ -29,7 +29,7 @@ class HermesSessionLog(JsonDocument):
 
     def detect(self, probe: Probe) -> bool:
         """Match one object with session_start, last_updated and message_count at its head or tail."""
-        if not probe.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        if not probe.start.lstrip().startswith(b"{"):
             return False
         row = next(probe.objects(1), None)
         if row is not None:

@@ -39,19 +39,7 @@ class HermesTrajectory(JsonLines):
 
     def detect(self, probe: Probe) -> bool:
         """Match first objects that hold `conversations` of `from` and `value` beside `completed`."""
-        seen = matched = 0
-        for row in probe.objects(8):
-            seen += 1
-            turns = row.get("conversations")
-            matched += (
-                isinstance(turns, list)
-                and all(isinstance(turn, dict) and "from" in turn for turn in turns[:4])
-                and "session_start" not in row
-                and ("completed" in row or "prompt_index" in row)
-            )
-        if not seen:  # a row may be larger than the head
-            return _OPENING.match(probe.head.removeprefix(b"\xef\xbb\xbf")) is not None
-        return matched * 2 > seen
+        return probe.mostly(_is_row, limit=8, else_begins=_OPENING)
 
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return when a row was saved."""
@@ -150,6 +138,16 @@ class _Reader:
 
 def _head(pointers: Any, place: str) -> tuple[str, ...]:
     return tuple(place + pointer for pointer in pointers if not pointer.startswith("/conversations"))
+
+
+def _is_row(row: dict[str, Any]) -> bool:
+    turns = row.get("conversations")
+    return (
+        isinstance(turns, list)
+        and all(isinstance(turn, dict) and "from" in turn for turn in turns[:4])
+        and "session_start" not in row
+        and ("completed" in row or "prompt_index" in row)
+    )
 
 
 SOURCE = HermesTrajectory()

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
+from array import array
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Protocol
+
+import jiter
 
 from geode_traj.codec.gzip_in import Unpacked
 from geode_traj.codec.jsonl import Line, lines
@@ -82,6 +86,43 @@ class JsonLines(FileSource):
         if isinstance(stream, Unpacked) and (problem := stream.problem()):
             yield Loss(problem)
         yield from reader.end()
+
+
+def glances(stream: BinaryIO, size: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number, object) of a file's first `size` bytes, for a look ahead; damage is left out."""
+    for line in lines(stream, size=size):
+        if line.data:
+            row = _glance(line.data)
+            if isinstance(row, dict):
+                yield line.number, row
+
+
+def _glance(data: bytes) -> Any:
+    try:
+        return jiter.from_json(data, catch_duplicate_keys=False)
+    except ValueError:
+        try:
+            return tolerant(data.lstrip(b"\0")).value
+        except (ValueError, RecursionError):
+            return None
+
+
+@dataclass(slots=True)
+class LineFlags:
+    """What a look ahead found of lines, 9 bytes each; `at` is asked for each line in file order."""
+
+    numbers: array[int] = field(default_factory=lambda: array("Q"))
+    flags: bytearray = field(default_factory=bytearray)
+    _next: int = 0
+
+    def at(self, number: int) -> int:
+        """Return the flags of a line, 0 for one of which nothing was noted."""
+        numbers = self.numbers
+        while self._next < len(numbers) and numbers[self._next] < number:
+            self._next += 1
+        if self._next < len(numbers) and numbers[self._next] == number:
+            return self.flags[self._next]
+        return 0
 
 
 def count_lines(stream: BinaryIO, size: int) -> int:

@@ -10,7 +10,8 @@ from geode_traj.model.event import Item
 from geode_traj.sources.base import Input, Probe, Source, Unit
 from geode_traj.sources.opencode.database import Database
 from geode_traj.sources.opencode.reader import Reader, first_time
-from geode_traj.sources.opencode.record import FAMILY, GIVES_NOT, digest
+from geode_traj.sources.opencode.record import FAMILY, GIVES_NOT
+from geode_traj.sources.tables import digest
 
 
 class OpenCodeDatabase(Source):

@@ -12,8 +12,9 @@ from geode_traj.model.event import Item
 from geode_traj.sources.base import Input, Probe, Source, Unit
 from geode_traj.sources.document import load
 from geode_traj.sources.opencode.reader import Reader, first_time
-from geode_traj.sources.opencode.record import FAMILY, GIVES_NOT, Record, digest
+from geode_traj.sources.opencode.record import FAMILY, GIVES_NOT, Record
 from geode_traj.sources.parts import inside, opening
+from geode_traj.sources.tables import digest
 
 _BODY = ("messages", "todos")
 

@@ -11,7 +11,8 @@ from geode_traj.model.event import Item
 from geode_traj.sources.base import Input, Source, Unit, file_text
 from geode_traj.sources.opencode.folder import Folder, Index, index
 from geode_traj.sources.opencode.reader import Reader, first_time
-from geode_traj.sources.opencode.record import FAMILY, GIVES_NOT, digest
+from geode_traj.sources.opencode.record import FAMILY, GIVES_NOT
+from geode_traj.sources.tables import digest
 
 
 class OpenCodeStorage(Source):

@@ -32,11 +32,7 @@ class RindLlmTrace(JsonLines):
 
     def detect(self, probe: Probe) -> bool:
         """Match when most of the first objects are rows of a trace."""
-        seen = matched = 0
-        for row in probe.objects():
-            seen += 1
-            matched += row.get("direction") in _DIRECTIONS and "ts" in row
-        return matched * 2 > seen
+        return probe.mostly(lambda row: row.get("direction") in _DIRECTIONS and "ts" in row)
 
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return a row's `ts`."""

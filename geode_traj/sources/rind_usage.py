@@ -37,11 +37,7 @@ class RindUsage(JsonLines):
 
     def detect(self, probe: Probe) -> bool:
         """Match when most of the first objects say what a call was sampled for and what it took."""
-        seen = matched = 0
-        for row in probe.objects():
-            seen += 1
-            matched += "sampling_kind" in row and "input_tokens" in row
-        return matched * 2 > seen
+        return probe.mostly(lambda row: "sampling_kind" in row and "input_tokens" in row)
 
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return a row's `ts`."""

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import math
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,6 +81,6 @@ def _plain(name: str, value: Any, row: TableRow) -> Any:
     return value
 
 
-def digest(parts: Sequence[str]) -> str:
+def digest(parts: Iterable[str]) -> str:
     """Return the identity of a unit: the digest of its rows' digests, in order (importer decision J5)."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

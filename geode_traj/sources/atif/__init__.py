@@ -44,7 +44,7 @@ class Atif(Source):
 
     def detect(self, probe: Probe) -> bool:
         """Match one JSON object that names the format's version."""
-        head = probe.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        head = probe.start.lstrip()
         if not head.startswith(b"{") or not (_MARK.search(head) or _MARK.search(probe.tail)):
             return False
         if len(probe.head) < HEAD_BYTES:

@@ -7,9 +7,8 @@ from typing import Any
 
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item, Loss
-from geode_traj.sources import provenance
+from geode_traj.sources import marks, provenance
 from geode_traj.sources.base import Input
-from geode_traj.sources.claude_code import marks
 from geode_traj.sources.values import epoch_time, iso_time
 
 

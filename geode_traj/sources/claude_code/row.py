@@ -9,8 +9,8 @@ from typing import Any
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item
+from geode_traj.sources import marks
 from geode_traj.sources.base import Input
-from geode_traj.sources.claude_code import marks
 from geode_traj.sources.claude_code.records import CONTEXT
 from geode_traj.sources.claude_code.survey import ABANDONED, ACTIVE, LEAF
 from geode_traj.sources.values import iso_time

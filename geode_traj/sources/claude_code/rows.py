@@ -8,8 +8,8 @@ from typing import Any, Final
 from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item, Link, Loss
+from geode_traj.sources import marks
 from geode_traj.sources.base import Input
-from geode_traj.sources.claude_code import marks
 from geode_traj.sources.claude_code.beside import Beside
 from geode_traj.sources.claude_code.blocks import UNKNOWN, Part, assistant_parts, user_parts
 from geode_traj.sources.claude_code.calls import Calls, started_by_none, stopped

@@ -11,12 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
-import jiter
-
-from geode_traj.codec.jsonl import lines
-from geode_traj.codec.reading import tolerant
 from geode_traj.sources.claude_code.sessions import Sessions
 from geode_traj.sources.claude_code.spawns import Spawns
+from geode_traj.sources.lines import LineFlags, glances
 
 PROMPT: Final = 1
 ASSISTANT: Final = 2
@@ -52,45 +49,20 @@ def reply_key(message: Any, row: dict[str, Any]) -> str:
 
 
 @dataclass(slots=True)
-class Survey:
+class Survey(LineFlags):
     """What `survey` found; `at` is asked for each row in file order."""
 
     first_session: str = ""
     spawns: Spawns = field(default_factory=Spawns)
     has_main: bool = False
-    _numbers: array[int] = field(default_factory=lambda: array("Q"))
-    _flags: bytearray = field(default_factory=bytearray)
-    _next: int = 0
-
-    def at(self, number: int) -> int:
-        """Return the flags of the row on line `number`, 0 for one that is no part of the tree."""
-        numbers = self._numbers
-        while self._next < len(numbers) and numbers[self._next] < number:
-            self._next += 1
-        if self._next < len(numbers) and numbers[self._next] == number:
-            return self._flags[self._next]
-        return 0
 
 
 def look(stream: BinaryIO, size: int, default_session: str) -> Looking:
     """Look at the rows of a file's first `size` bytes; damaged lines are left out."""
     looking = Looking(default_session)
-    for line in lines(stream, size=size):
-        if line.data:
-            row = _peek(line.data)
-            if isinstance(row, dict):
-                looking.row(line.number, row)
+    for number, row in glances(stream, size):
+        looking.row(number, row)
     return looking
-
-
-def _peek(data: bytes) -> Any:
-    try:
-        return jiter.from_json(data, catch_duplicate_keys=False)
-    except ValueError:
-        try:
-            return tolerant(data.lstrip(b"\0")).value
-        except (ValueError, RecursionError):
-            return None
 
 
 class Looking:
@@ -126,8 +98,8 @@ class Looking:
             self._append(number, flags, -1, key)
 
     def _append(self, number: int, flags: int, parent: int, key: str) -> None:
-        self._found._numbers.append(number)
-        self._found._flags.append(flags)
+        self._found.numbers.append(number)
+        self._found.flags.append(flags)
         self._parents.append(parent)
         self._replies.append(hash(key) if key else 0)
 
@@ -163,7 +135,7 @@ class Looking:
     def _last_lines(self) -> None:
         """Mark the last line of each response."""
         seen: set[int] = set()
-        flags = self._found._flags
+        flags = self._found.flags
         for i in range(len(flags) - 1, -1, -1):
             reply = self._replies[i]
             if reply and reply not in seen:
@@ -176,7 +148,7 @@ class Looking:
         A row beside that path was abandoned when a person's message or another response starts there, or
         stands above it. Others (results of parallel calls, attachments) only hang beside the path.
         """
-        flags, parents, replies = self._found._flags, self._parents, self._replies
+        flags, parents, replies = self._found.flags, self._parents, self._replies
         count = len(parents)
         roots = array("i", bytes(4 * count))
         for i, parent in enumerate(parents):

@@ -36,13 +36,10 @@ class Codex(JsonLines):
 
     def detect(self, probe: Probe) -> bool:
         """Match when most of the first objects are lines of a rollout, or the first line begins as one."""
-        seen = matched = 0
-        for row in probe.objects():
-            seen += 1
-            matched += row.get("type") in _KNOWN and isinstance(row.get("payload"), dict)
-        if not seen:
-            return bool(_BEGIN.match(probe.head.removeprefix(b"\xef\xbb\xbf")))
-        return matched * 2 > seen
+        return probe.mostly(
+            lambda row: row.get("type") in _KNOWN and isinstance(row.get("payload"), dict),
+            else_begins=_BEGIN,
+        )
 
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return a line's time."""

@@ -35,9 +35,7 @@ class CopilotCli(JsonLines):
     def detect(self, probe: Probe) -> bool:
         """Match rows of which most have the frame of events, one at least unmistakably."""
         rows = list(probe.objects())
-        return (
-            known.is_log(rows) if rows else bool(known.LONG.match(probe.head.removeprefix(b"\xef\xbb\xbf")))
-        )
+        return known.is_log(rows) if rows else probe.begins(known.LONG)
 
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return a row's timestamp where it can be read."""

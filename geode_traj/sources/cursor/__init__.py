@@ -44,13 +44,7 @@ class Cursor(JsonLines):
 
     def detect(self, probe: Probe) -> bool:
         """Match messages in a frame of role and message alone; a file may hold but the ends of turns."""
-        seen = matched = 0
-        for row in probe.objects():
-            seen += 1
-            matched += is_message(row) or _is_turn_end(row)
-        if not seen:
-            return bool(_LONG.match(probe.head.removeprefix(b"\xef\xbb\xbf")))
-        return matched * 2 > seen
+        return probe.mostly(lambda row: is_message(row) or _is_turn_end(row), else_begins=_LONG)
 
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return the time that a row tells, in its frame or in what it says."""

@@ -56,7 +56,7 @@ class GeminiCli(JsonLines):
             matched += known
             sure = sure or _is_sure(row)
         if not seen:
-            return bool(_LONG.match(probe.head.removeprefix(b"\xef\xbb\xbf")))
+            return probe.begins(_LONG)
         return sure and matched * 2 > seen
 
     def time_of(self, row: dict[str, Any]) -> float | None:
@@ -148,7 +148,7 @@ def unit_key(session: str, head: dict[str, Any]) -> str:
 def is_document(probe: Probe) -> bool:
     """Tell a session that is one JSON object, its head and its messages, from a log that begins with one."""
     value = opening(probe)
-    first, _, rest = probe.head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    first, _, rest = probe.start.lstrip().partition(b"\n")
     return (
         isinstance(value, dict)
         and isinstance(value.get("sessionId"), str)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -196,8 +196,3 @@ class Teller:
         self.marks.pop("active_leaf", None)  # one event is the leaf
         self.events.append(event)
         return event
-
-
-def digest(identities: Iterable[str]) -> str:
-    """Return the identity of a session: that of its records in order."""
-    return hashlib.sha256("\n".join(identities).encode()).hexdigest()

@@ -16,9 +16,10 @@ from geode_traj.sources.base import Input
 from geode_traj.sources.calls import Calls
 from geode_traj.sources.chat.record import Record
 from geode_traj.sources.fields import text_of, without
+from geode_traj.sources.lines import LineFlags
 from geode_traj.sources.pi import messages, usage
 from geode_traj.sources.pi.known import STATES, SUMMARIES, is_header, session_of
-from geode_traj.sources.pi.tree import ABANDONED, ACTIVE, DANGLING, KEPT_LOST, LEAF, Tree
+from geode_traj.sources.pi.tree import ABANDONED, ACTIVE, DANGLING, KEPT_LOST, LEAF
 
 _HEAD: Final[tuple[str, ...]] = ("cwd", "version", "harness", "title")
 # What an entry says of where it stands, rather than of what happened.
@@ -30,7 +31,7 @@ _REWRITTEN: Final = frozenset("id parentId version firstKeptEntryId firstKeptEnt
 class Reader:
     """Reads the rows of one file; it keeps the calls that wait for a result."""
 
-    def __init__(self, given: Input, tree: Tree) -> None:
+    def __init__(self, given: Input, tree: LineFlags) -> None:
         self._given = given
         self._tree = tree
         self._session = given.default_session

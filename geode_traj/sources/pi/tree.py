@@ -6,13 +6,9 @@ While looking, an id and about 20 bytes an entry are kept, afterwards 9 bytes.
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
-import jiter
-
-from geode_traj.codec.jsonl import lines
-from geode_traj.codec.reading import tolerant
+from geode_traj.sources.lines import LineFlags, glances
 from geode_traj.sources.pi.known import is_header
 
 ACTIVE: Final = 1
@@ -25,50 +21,20 @@ _PLACED: Final = 64
 _ON_PATH: Final = 128
 
 
-@dataclass(slots=True)
-class Tree:
-    """What `survey` found; `at` is asked for each row in file order."""
-
-    numbers: array[int] = field(default_factory=lambda: array("Q"))
-    flags: bytearray = field(default_factory=bytearray)
-    _next: int = 0
-
-    def at(self, number: int) -> int:
-        """Return the flags of the entry on line `number`, 0 for a line that is no part of the tree."""
-        while self._next < len(self.numbers) and self.numbers[self._next] < number:
-            self._next += 1
-        if self._next < len(self.numbers) and self.numbers[self._next] == number:
-            return self.flags[self._next]
-        return 0
-
-
-def survey(stream: BinaryIO, size: int) -> Tree:
+def survey(stream: BinaryIO, size: int) -> LineFlags:
     """Look at the entries of a file's first `size` bytes; damaged lines are left out."""
     looking = _Looking()
-    for line in lines(stream, size=size):
-        if line.data:
-            row = _peek(line.data)
-            if isinstance(row, dict):
-                looking.row(line.number, row)
+    for number, row in glances(stream, size):
+        looking.row(number, row)
     looking.settle()
     return looking.tree
-
-
-def _peek(data: bytes) -> Any:
-    try:
-        return jiter.from_json(data, catch_duplicate_keys=False)
-    except ValueError:
-        try:
-            return tolerant(data.lstrip(b"\0")).value
-        except (ValueError, RecursionError):
-            return None
 
 
 class _Looking:
     """Feeds on rows in file order; the head of another session begins another tree."""
 
     def __init__(self) -> None:
-        self.tree = Tree()
+        self.tree = LineFlags()
         self._parents = array("q")
         self._index: dict[str, int] = {}
         self._start = 0
