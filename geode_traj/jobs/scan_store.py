@@ -271,8 +271,9 @@ class _Rewriting:
             for text in list(rewriting.beside(self._db, session_id)):
                 self._beside(text)
             if isinstance(session_id, str):
-                new = fit(self._scrub.text(session_id, self._counts), MAX_SESSION_ID)
+                new = self._scrub.text(session_id, self._counts)
                 if new != session_id:
+                    new = fit(new, MAX_SESSION_ID)
                     rewriting.rename_session(self._db, session_id, new)
                     self._receipt.session_id = new
         return self._receipt
@@ -282,10 +283,11 @@ class _Rewriting:
         columns = {}
         for name in rewriting.COLUMNS:
             text = getattr(row, name)
-            if isinstance(text, str):
-                new = fit(self._scrub.text(text, self._counts), COLUMN_BOUNDS.get(name, MAX_SOURCE))
+            if isinstance(text, str | bytes):
+                text = as_text(text)
+                new = self._scrub.text(text, self._counts)
                 if new != text:
-                    columns[name] = new
+                    columns[name] = fit(new, COLUMN_BOUNDS.get(name, MAX_SOURCE))
         rewriting.write_columns(self._db, row, columns)
         body = rewriting.body(self._db, row, kept)
         if body.raw is not None:
