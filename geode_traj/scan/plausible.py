@@ -31,6 +31,8 @@ _CODE = re.compile(
     r"[(){}\[\]]|^(?:self|this|os|process|config|settings|env|args|options|params)\.|^[./~]|://|::|->"
 )
 _BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_FILLED = re.compile(r"([A-Za-z0-9])\1{5}|EXAMPLE|(?i:your[_-]?|placeholder|x{4}|redacted)")
+_TAIL: Final = 20
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _SIGN = re.compile(r"[!@#$%^&*+=~?]")
@@ -145,6 +147,12 @@ def wallet(value: str, match: str) -> bool:
         number = number * 58 + _BASE58.index(char)
     data = number.to_bytes(-(-number.bit_length() // 8) or 1, "big")
     return sha256(sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
+
+
+def issued(value: str, match: str) -> bool:
+    """Accept a token that can have been issued: `AKIAXXXXXXXXXXXXXXXX` and `re_AAAAAAAA_AAA…` are none."""
+    del match
+    return _FILLED.search(value) is None and len(set(value[-_TAIL:])) > 3
 
 
 def shown(value: str, match: str) -> bool:

@@ -21,7 +21,7 @@ from typing import Any, Final, Literal
 
 import re2
 
-from geode_traj.scan import table
+from geode_traj.scan import plausible, table
 
 Band = Literal["high", "review", "note"]
 Profile = Literal["import", "publish"]
@@ -113,7 +113,9 @@ def token(
     """Return the row of a token: `prefix`, then at least `least` characters of the class `body`, greedily.
 
     A prefix that begins with a class needs a `trigger` that does not: counting it through all text is slow.
-    `sample` is the parts of one whole token. There is no right bound: a token is taken as far as it goes.
+    Unless told otherwise, one with a left `edge` must look issued; of the others the gate classes find as
+    much. `sample` is the parts of one whole token. There is no right bound: a token is taken as far as it
+    goes.
     """
     escaped = rb"[\\" + body[1:] if b"/" in body else body  # JSON may write / as \/
     return Rule(
@@ -123,7 +125,7 @@ def token(
         trigger=trigger or prefix + escaped + b"{%d}" % min(least, _TRIGGER_BODY),
         examples=(("", *sample, ""), ("see ", *sample, " there")),
         misses=misses,
-        accept=accept,
+        accept=accept or (plausible.issued if edge else None),
         sure=sure,
     )
 

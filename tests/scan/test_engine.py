@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from urllib.parse import quote
 
 import pytest
@@ -250,5 +251,5 @@ def test_a_crowd_is_one_finding_and_what_follows_it_is_looked_at() -> None:
     assert 700 < len(spans) < 1600
     assert spans[-1].value == GITHUB
     assert "hunter2x9" not in "".join(
-        (crowd + " ")[a.end : b.start] for a, b in zip(spans, spans[1:], strict=False) if b.start < len(crowd)
+        (crowd + " ")[a.end : b.start] for a, b in pairwise(spans) if b.start < len(crowd)
     )
