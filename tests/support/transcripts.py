@@ -22,7 +22,7 @@
 
 Words may be quoted as in a shell; in them `\\xNN` and `\\uNNNN` stand for characters, and a path with
 `/*` in it for what it matches. The folder that the case runs in is written `<here>`, the program's version
-`<version>`. `run` returns the transcript with what really came out; it must equal the file.
+`<version>`, the rules for secrets `<rules>`. `run` returns the transcript with what really came out; it must equal the file.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from geode_traj import __version__
 from geode_traj.attest.keyfile import public_line
 from geode_traj.cli.main import main
+from geode_traj.scan.rules import packaged
 from tests.reference.store import create_store
 
 from .cases import FIXTURES as LEGACY
@@ -100,6 +101,7 @@ def _shown(stdout: bytes, stderr: bytes, code: int, here: Path) -> list[str]:
     lines = []
     for mark, data in (("|", stdout), ("!", stderr)):
         shown = data.decode("utf-8", "backslashreplace").replace(str(here), "<here>")
+        shown = shown.replace(f'"{packaged().name}"', '"<rules>"')
         shown = shown.replace(f'"{__version__}"', '"<version>"').replace(f"j {__version__}", "j <version>")
         lines += [f"{mark} {line}" if line else mark for line in shown.split("\n")[: None if shown else 0]]
         if lines and lines[-1] == mark:
