@@ -33,7 +33,8 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _write(text: str) -> None:
+def _write(text: str, broken: list[str]) -> None:
+    text += "\n\nTargets missed in this run: " + ("; ".join(broken) or "none") + "."
     head, rest = PAGE.read_text("utf-8").split(_BEGIN, 1)
     tail = rest.split(_END, 1)[1]
     command = "scripts/bench secrets " + " ".join(sys.argv[1:])
@@ -55,13 +56,13 @@ def main() -> int:
         print(json.dumps(table.document(grounds, rows, own), indent=1))
     else:
         print(table.text(grounds, rows, own))
-    if given.write:
-        _write(table.text(grounds, rows, own))
     result = rows[0].result
     if given.ours and result is not None and not given.json:
         print("\n" + table.misses(result, found))
     slow = [row.speed for row in rows if row.tool == "detect-secrets" and row.result]
     broken = list(measure.failures(rows[0], grounds.sets, own, slow[0] if slow else None))
+    if given.write:
+        _write(table.text(grounds, rows, own), broken)
     for line in broken:
         print(line, file=sys.stderr)
     return 1 if given.check and broken else 0
