@@ -6,15 +6,16 @@ what the pieces amount to is put together once the end row says that no more wil
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated
 from geode_traj.model.event import Event, Item, Loss, Session
-from geode_traj.sources import provenance
 from geode_traj.sources.base import Input, Probe
 from geode_traj.sources.fields import without
 from geode_traj.sources.lines import JsonLines
+from geode_traj.sources.record import Record
 from geode_traj.sources.rind_stream import Answer, Stream
 from geode_traj.sources.values import arguments, iso_time, reasoning, text, usage
 
@@ -59,20 +60,23 @@ class Reader:
         row: dict[str, Any] = read.value
         self._met = True
         direction = row.get("direction")
+        record = Record(self._given, self._session, line.number, "", row, text(direction), met=read)
+        record.sha256 = sha256
+        record.time, record.time_rule = iso_time(row.get("ts"))
         if direction == "request":
             self._open, self._stream, self._model = True, Stream(), text(row.get("model"))
-            return [self._kept("llm_request", line, sha256, read)]
+            return [self._kept("llm_request", record)]
         if direction == "response" and isinstance(row.get("value"), dict):
             answer = Stream()
             rest = answer.whole(row["value"])
             fields = {**without(row, "direction", "value"), "value": rest}
-            return list(self._answer(answer.answer(), line, sha256, read, fields, 0))
+            return list(self._answer(answer.answer(), record, fields))
         if direction == "response" and isinstance(row.get("chunk"), dict):
             self._stream.piece(row["chunk"])
-            return [self._kept("llm_chunk", line, sha256, read)]
+            return [self._kept("llm_chunk", record)]
         if direction == "end":
-            return self._end(line, sha256, read)
-        return [self._kept(text(direction), line, sha256, read, raw=True)]
+            return self._end(record)
+        return [self._kept(text(direction), record, raw=True)]
 
     def end(self) -> list[Item]:
         """Return what the file lost: what Rind replaced, and its end where the call crashed or runs."""
@@ -81,80 +85,41 @@ class Reader:
             found.append(Loss("no_end_row"))
         return found
 
-    def _end(self, line: Line, sha256: str, read: Tolerated) -> list[Item]:
-        row = read.value
+    def _end(self, record: Record) -> list[Item]:
+        row = record.value
         reason = text(row.get("reason"))
         stream, self._stream, self._open = self._stream, Stream(), False
         if reason in _FAILED:
             payload = {"error_type": reason, "message": text(row.get("error"))}
             fields = without(row, "direction", "reason", "error")
-            found: list[Item] = [
-                self._event("error.recorded", line, sha256, read, payload, fields, status="error")
-            ]
+            failed = record.event("error.recorded", payload, fields, status="error", model=self._model)
+            found: list[Item] = [failed]
         else:
-            found = [self._kept("llm_end", line, sha256, read)]
+            found = [self._kept("llm_end", record)]
         if stream.too_large:
             return [*found, Loss("stream_too_large_to_assemble")]
         if stream.pieces:
             answer = stream.answer()
             answer.words["assembled"] = {"chunks": stream.pieces, "complete": reason == "completed"}
-            found += self._answer(answer, line, sha256, read, {}, 1)
+            found += self._answer(answer, record, {})
         return found
 
-    def _answer(
-        self, answer: Answer, line: Line, sha256: str, read: Tolerated, fields: dict[str, Any], n: int
-    ) -> list[Item]:
-        """Return what a model answered: its message, its calls, its usage."""
-        payload = {
-            "content": answer.content,
-            "reasoning": reasoning(answer.reasoning),
-            "response_id": answer.response_id or None,
-            **answer.words,
-        }
-        found: list[Item] = [
-            self._event("message.assistant", line, sha256, read, payload, fields, n=n, role="assistant")
-        ]
+    def _answer(self, answer: Answer, record: Record, fields: dict[str, Any]) -> Iterator[Item]:
+        """Yield what a model answered: its message, its calls, its usage."""
+        response = answer.response_id or None
+        payload = {"content": answer.content, "reasoning": reasoning(answer.reasoning)}
+        payload |= {"response_id": response, **answer.words}
+        yield record.event("message.assistant", payload, fields, role="assistant", model=self._model)
         for call in answer.calls:
             words = {"tool": call.name, "arguments": arguments(call.arguments)}
-            found.append(
-                self._event("tool.called", line, sha256, read, words, {}, n=n + len(found), call_id=call.id)
-            )
+            yield record.event("tool.called", words, call_id=call.id, model=self._model)
         if answer.usage is not None:
-            words = usage(response_id=answer.response_id or None, **answer.usage)
-            found.append(self._event("usage.recorded", line, sha256, read, words, {}, n=n + len(found)))
-        return found
+            words = usage(response_id=response, **answer.usage)
+            yield record.event("usage.recorded", words, model=self._model)
 
-    def _kept(self, operation: str, line: Line, sha256: str, read: Tolerated, *, raw: bool = False) -> Event:
-        payload = {"operation": operation, "record": read.value}
-        return self._event("legacy.imported", line, sha256, read, payload, {}, raw=raw)
-
-    def _event(
-        self,
-        kind: str,
-        line: Line,
-        sha256: str,
-        read: Tolerated,
-        payload: dict[str, Any],
-        fields: dict[str, Any],
-        **columns: Any,
-    ) -> Event:
-        name = text(read.value.get("direction"))
-        payload["_legacy"] = provenance.legacy(self._given, name, line.number, fields, read)
-        escaped, nonfinite = provenance.marks(payload, read)
-        seconds, rule = iso_time(read.value.get("ts"))
-        return Event(
-            kind=kind,
-            session_id=self._session,
-            line=line.number,
-            record_sha256=sha256,
-            payload=payload,
-            time=seconds,
-            time_rule=rule,
-            model=self._model,
-            escaped=escaped,
-            nonfinite=nonfinite,
-            **columns,
-        )
+    def _kept(self, operation: str, record: Record, *, raw: bool = False) -> Event:
+        words = {"operation": operation, "record": record.value}
+        return record.event("legacy.imported", words, raw=raw, model=self._model)
 
 
 SOURCE = RindLlmTrace()

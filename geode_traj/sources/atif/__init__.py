@@ -100,7 +100,7 @@ class _Document:
     def _record(self, one: Trajectory, key: str, value: dict[str, Any], pointer: str) -> Record:
         self._number += 1
         record = Record(self._given, one, self._number, key, value)
-        record.met = self._met.get(pointer)
+        record.met = self._met.get(pointer, Tolerated(None))
         return record
 
     def _began(self, head: Record, one: Trajectory) -> Iterator[Item]:
