@@ -8,11 +8,12 @@ import pytest
 from geode_traj.codec import pointer
 from geode_traj.scan.engine import Scanner
 from tests.bench.secrets import corpus, examples, held, hostile, ours, peers
-from tests.bench.secrets.contexts import CONTEXTS, PERSONAL, STRUCTURES
+from tests.bench.secrets.contexts import CONTEXTS, STRUCTURES
 from tests.bench.secrets.corpus import Corpus, Part, Plant
 from tests.bench.secrets.forms import FORMS, WHOLE
 from tests.bench.secrets.kinds import kinds
 from tests.bench.secrets.mnemonic import phrase
+from tests.bench.secrets.people import PERSONAL
 from tests.bench.secrets.score import Found, score
 from tests.bench.secrets.shapes import draw
 

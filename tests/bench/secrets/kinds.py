@@ -16,11 +16,11 @@ from tests.bench.secrets.contexts import (
     CONTEXTS,
     FIELDS,
     PEM_LABELS,
-    PERSONAL,
     SEED_CONTEXTS,
     STRUCTURES,
 )
 from tests.bench.secrets.mnemonic import phrase
+from tests.bench.secrets.people import PERSONAL
 from tests.bench.secrets.shapes import bytes_of, draw
 from tests.bench.secrets.vendors import VENDORS
 
