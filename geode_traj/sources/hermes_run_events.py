@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
-from geode_traj.codec.files import sha256_bytes
-from geode_traj.codec.jsonl import Line, lines
+from geode_traj.codec.jsonl import Line
 from geode_traj.codec.reading import Tolerated, tolerant
-from geode_traj.model.event import Damaged, Event, Item, Link, Loss, Session, Skipped
+from geode_traj.model.event import Event, Item, Link, Loss, Session
 from geode_traj.sources.base import Input, Probe
 from geode_traj.sources.hermes import parts
 from geode_traj.sources.hermes.runs import ENDS, RunEvent, run_event
 from geode_traj.sources.lines import JsonLines
+from geode_traj.sources.parts import is_whole
 
 _FRAME: Final = (b":", b"event:", b"id:", b"retry:")
 _INNER: Final = {"text": "/reasoning/text", "duration": "/duration_s"}
@@ -29,9 +29,12 @@ class HermesRunEvents(JsonLines):
     def detect(self, probe: Probe) -> bool:
         """Match first records with an event name, a run id and a time."""
         seen = matched = 0
-        for line in probe.start.split(b"\n")[:64]:
-            data = _data(line.rstrip(b"\r"))
-            if data is None or not data.strip():
+        found = probe.start.split(b"\n")[:64]
+        if len(found) > 1 and not is_whole(probe):
+            found.pop()  # the look may end within it
+        for line in found:
+            data = _data(line).lstrip(b"\0").strip()
+            if not data:
                 continue
             try:
                 value = tolerant(data).value
@@ -41,19 +44,6 @@ class HermesRunEvents(JsonLines):
             matched += _is_event(value)
         return matched * 2 > seen
 
-    def first_time(self, given: Input, stream: BinaryIO) -> float | None:
-        """Return the time of the first event."""
-        for line in lines(stream, size=given.size):
-            data = _data(line.data or b"")
-            try:
-                value = tolerant(data or b"").value
-            except (ValueError, RecursionError):
-                continue
-            time = self.time_of(value) if isinstance(value, dict) else None
-            if time is not None:
-                return time
-        return None
-
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return a record's time."""
         return parts.moment(row.get("timestamp"))[0]
@@ -62,36 +52,17 @@ class HermesRunEvents(JsonLines):
         """Return a reader of one file's records."""
         return _Reader(given)
 
-    def read(self, given: Input, stream: BinaryIO) -> Iterator[Item]:
-        """Yield what each line gives; comments and framing hold no event by nature."""
-        reader = self.reader(given)
-        for line in lines(stream, size=given.size):
-            if line.data is None:
-                yield Damaged(line.number, line.offset, line.length, line.sha256, "line_too_long", None)
-                continue
-            data = _data(line.data)
-            if data is None or not data.strip():
-                yield Skipped("blank")
-                continue
-            try:
-                read = tolerant(data)
-            except RecursionError:
-                yield _damaged(line, "too_deep")
-            except ValueError:
-                yield _damaged(line, "not_json" if line.ended else "torn_tail")
-            else:
-                if isinstance(read.value, dict):
-                    yield from reader.rows(line, sha256_bytes(line.data), read)
-                else:
-                    yield _damaged(line, "not_object")
-        yield from reader.end()
+    def json_of(self, data: bytes) -> bytes:
+        """Return the JSON of a line: comments and framing hold no event by nature."""
+        return _data(data)
 
 
-def _data(line: bytes) -> bytes | None:
-    """Return the JSON of a line, None where it only frames events."""
-    if line.startswith(b"data:"):
-        return line[5:]
-    return None if line.startswith(_FRAME) else line
+def _data(line: bytes) -> bytes:
+    """Return the JSON of a line, behind the NULs that a power loss left; nothing of what frames events."""
+    bare = line.lstrip(b"\0")
+    if bare.startswith(b"data:"):
+        return line[: len(line) - len(bare)] + bare[5:]
+    return b"" if bare.startswith(_FRAME) else line
 
 
 def _is_event(value: Any) -> bool:
@@ -102,11 +73,6 @@ def _is_event(value: Any) -> bool:
         and "timestamp" in value
         and "schema_id" not in value
     )
-
-
-def _damaged(line: Line, reason: str) -> Damaged:
-    data = line.data or b""
-    return Damaged(line.number, line.offset, line.length, sha256_bytes(data), reason, data)
 
 
 class _Reader:

@@ -50,12 +50,17 @@ class JsonLines(FileSource):
     def time_of(self, row: dict[str, Any]) -> float | None:
         """Return a row's time in Unix seconds where it can be read."""
 
+    def json_of(self, data: bytes) -> bytes:
+        """Return the JSON that a line holds, nothing where it holds none by nature."""
+        return data
+
     def first_time(self, given: Input, stream: BinaryIO) -> float | None:
         """Return the first readable time of the file."""
         for line in lines(stream, size=given.size):
-            if line.data and not line.data.isspace():
+            data = self.json_of(line.data or b"").lstrip(b"\0")
+            if data and not data.isspace():
                 try:
-                    row = tolerant(line.data).value
+                    row = tolerant(data).value
                 except (ValueError, RecursionError):
                     continue
                 seconds = self.time_of(row) if isinstance(row, dict) else None
@@ -74,13 +79,13 @@ class JsonLines(FileSource):
             data = line.data
             if data is None:
                 yield Damaged(line.number, line.offset, line.length, line.sha256, "line_too_long", None)
-            elif not data or data.isspace():
+            elif not (held := self.json_of(data)) or held.isspace():
                 yield Skipped("blank")
             else:
                 try:
-                    read = tolerant(data)
+                    read = tolerant(held)
                 except (ValueError, RecursionError) as error:
-                    yield from _unread(reader, line, data, error, self.rows_are)
+                    yield from _unread(reader, line, data, held, error, self.rows_are)
                 else:
                     yield from _read(reader, line, data, read, self.rows_are)
         if isinstance(stream, Unpacked) and (problem := stream.problem()):
@@ -145,13 +150,13 @@ def _read(
 
 
 def _unread(
-    reader: RowReader, line: Line, data: bytes, error: Exception, kinds: tuple[type, ...]
+    reader: RowReader, line: Line, data: bytes, held: bytes, error: Exception, kinds: tuple[type, ...]
 ) -> Iterator[Item]:
     """Yield what a line gives that is no JSON: damage, or the record behind a block of NULs."""
     if isinstance(error, RecursionError):
         yield _damaged(line, data, "too_deep")
-    elif (rest := _after_nuls(data)) is None:
-        yield _damaged(line, data, _reason(line, data))
+    elif (rest := _after_nuls(held)) is None:
+        yield _damaged(line, data, _reason(line, held))
     else:
         yield Loss("nul_block")
         yield from _read(reader, line, data, rest, kinds)

@@ -50,20 +50,21 @@ def run_event(name: str, fields: dict[str, Any], preview: str = "") -> RunEvent:
     if name in ENDS:
         return _ended(name, fields, preview)
     if name in _KNOWN:
-        return RunEvent(
-            "legacy.imported", {"operation": name, **_told(name, fields)}, frozenset({"text", "delta"})
-        )
+        told, placed = _told(name, fields)
+        return RunEvent("legacy.imported", {"operation": name, **told}, placed)
     return RunEvent("legacy.imported", {"operation": name}, raw=True)
 
 
-def _told(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+def _told(name: str, fields: dict[str, Any]) -> tuple[dict[str, Any], frozenset[str]]:
+    """Return what a known event says, and which fields say it."""
     if name == "message.delta":
-        return {"delta": fields.get("delta")}
-    if name == "reasoning.available":  # cut, and maybe taken from the answer
-        return {"reasoning": values.reasoning(fields.get("text"), status="preview")}
-    if name == "reasoning.delta":
-        return {"reasoning": values.reasoning(fields.get("text", fields.get("delta")))}
-    return {}
+        return {"delta": fields.get("delta")}, frozenset({"delta"})
+    if not name.startswith("reasoning."):
+        return {}, frozenset()
+    available = name == "reasoning.available"  # cut, and maybe taken from the answer
+    key = "text" if available or "text" in fields else "delta"
+    reasoning = values.reasoning(fields.get(key), status="preview" if available else "present")
+    return {"reasoning": reasoning}, frozenset({key} if "text" in reasoning else ())
 
 
 def _called(fields: dict[str, Any]) -> RunEvent:
@@ -96,9 +97,8 @@ def _agent(kind: str, fields: dict[str, Any]) -> RunEvent:
     payload = {word: fields[word] for word in words if word in fields}
     status = values.text(fields.get("status")) if kind == "subagent.stopped" else ""
     model = fields.get("model")
-    return RunEvent(
-        kind, payload, frozenset(payload) | {"status"}, status, model=model if isinstance(model, str) else ""
-    )
+    placed = frozenset(payload) | ({"status"} if status else set())
+    return RunEvent(kind, payload, placed, status, model=model if isinstance(model, str) else "")
 
 
 def _ended(name: str, fields: dict[str, Any], preview: str) -> RunEvent:
