@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -12,8 +14,8 @@ from geode_traj.codec.files import reading, sha256_bytes
 from geode_traj.codec.jsonl import Line, lines
 from geode_traj.codec.reading import Tolerated, tolerant
 from geode_traj.errors import DataError
-from geode_traj.model.event import Damaged, Item, Skipped
-from geode_traj.sources.base import Input, Probe, Source, Unit
+from geode_traj.model.event import Damaged, Item, Loss, Skipped
+from geode_traj.sources.base import MAX_PROBED, Input, Probe, Source, Unit
 from geode_traj.sources.document import load
 from geode_traj.sources.hermes.reader import Reader
 from geode_traj.sources.hermes.store import Store
@@ -22,6 +24,7 @@ from geode_traj.sources.tables import TableRow, digest
 _OPENING: Final = re.compile(
     rb'\{\s{0,16}(?:"session"\s{0,16}:\s{0,16}\{\s{0,16})?"id"\s{0,16}:\s{0,16}"[^"\\]{1,256}"\s{0,16},'
 )
+_MISSING: Final = "no list of messages with a session's id, source and started_at"
 
 
 class HermesExport(Source):
@@ -38,9 +41,10 @@ class HermesExport(Source):
         head = probe.start.lstrip()
         if head[:1] == b"[":
             return all(word in head for word in (b'"session_id"', b'"role"', b'"observed"', b'"active"'))
-        row = next(probe.objects(1), None)
-        if row is not None:
-            return _is_session(row)
+        rows = list(probe.objects())
+        matched = sum(map(_is_session, rows))
+        if matched or next(probe.objects(1), None) is not None:
+            return matched * 2 > len(rows)
         words = (b'"messages"', b'"started_at"', b'"source"')
         return _OPENING.match(head) is not None and all(word in head or word in probe.tail for word in words)
 
@@ -68,10 +72,13 @@ class HermesExport(Source):
         offset, length = _offsets(given.path, given.file_sha256).get(given.unit, (0, 0))
         with reading(given.path) as stream:
             stream.seek(offset)
-            try:
-                store = _Exported(tolerant(stream.read(length)))
-            except (ValueError, RecursionError):
-                raise DataError("TE207", place=given.name) from None
+            data = stream.read(length).removeprefix(b"\xef\xbb\xbf")
+        try:
+            store = _Exported(_parsed(data))
+        except (ValueError, RecursionError):
+            raise DataError("TE207", place=given.name) from None
+        if data.startswith(b"\0"):
+            yield Loss("nul_block")
         reader = Reader(store, given)
         yield from reader.items()
         if digest(reader.digests) != given.sha256:
@@ -86,7 +93,12 @@ def _is_session(row: Any) -> bool:
 
 
 def _session_id(row: dict[str, Any]) -> str:
-    return str(row["session"]["id"] if isinstance(row.get("session"), dict) else row["id"])
+    return _named(row["session"]["id"] if isinstance(row.get("session"), dict) else row["id"])
+
+
+def _named(value: Any) -> str:
+    """Return the name of a session; one that has none is a session all the same."""
+    return "unnamed" if value is None or value == "" else str(value)
 
 
 def _entries(given: Input) -> Iterator[tuple[Line, Tolerated | None]]:
@@ -99,12 +111,14 @@ def _entries(given: Input) -> Iterator[tuple[Line, Tolerated | None]]:
         if not _is_lines(stream):
             stream.seek(0)
             read = load(stream, given.size, given.name)
+            if not (isinstance(read.value, list) or _is_session(read.value)):
+                raise DataError("TE208", name=SOURCE.name, why=_MISSING, place=given.name)
             yield Line(1, 0, given.size, b"", True), read
             return
         stream.seek(0)
         for line in lines(stream, size=given.size):
             try:
-                read = tolerant(line.data or b"")
+                read = _parsed(line.data or b"")
             except (ValueError, RecursionError):
                 yield line, None
                 continue
@@ -115,11 +129,17 @@ def _entries(given: Input) -> Iterator[tuple[Line, Tolerated | None]]:
 
 
 def _is_lines(stream: BinaryIO) -> bool:
-    line = next(lines(stream), None)
-    try:
-        return line is not None and _is_session(tolerant(line.data or b"").value)
-    except (ValueError, RecursionError):
-        return False
+    """Tell whether one of the first lines is a session: the very first may be damaged."""
+    for line in islice(lines(stream), MAX_PROBED):
+        with suppress(ValueError, RecursionError):
+            if _is_session(_parsed(line.data or b"").value):
+                return True
+    return False
+
+
+def _parsed(data: bytes) -> Tolerated:
+    """Read a line, behind a block of NULs too, which a power loss leaves where a write should be."""
+    return tolerant(data.lstrip(b"\0"))
 
 
 @lru_cache(maxsize=1)
@@ -151,10 +171,12 @@ def _reason(line: Line) -> str:
     if line.data is None:
         return "line_too_long"
     try:
-        value = tolerant(line.data).value
+        value = _parsed(line.data).value
     except RecursionError:
         return "too_deep"
     except ValueError:
+        if not line.data.strip(b"\0 \t\r"):
+            return "nul_block"
         return "not_json" if line.ended else "torn_tail"
     return "repeated_session" if _is_session(value) else "not_a_session"
 
@@ -173,13 +195,13 @@ class _Exported(Store):
         head = value["session"] if inside else {key: value[key] for key in value if key != "messages"}
         extra = {key: value[key] for key in value if inside and key not in ("session", "messages")}
         row = _row("sessions", {**head, **extra}, read, "/session" if inside else "")
-        self._heads[str(head["id"])] = row
-        self._add("/messages", value["messages"], read, str(head["id"]))
+        self._heads[_session_id(value)] = row
+        self._add("/messages", value["messages"], read, _session_id(value))
 
     def _add(self, pointer: str, messages: list[Any], read: Tolerated, session_id: str = "") -> None:
         for place, message in enumerate(messages):
             values = message if isinstance(message, dict) else {"value": message}
-            key = session_id or str(values.get("session_id") or "unnamed")
+            key = session_id or _named(values.get("session_id"))
             row = _row("messages", values, read, f"{pointer}/{place}")
             row.place = place
             self._messages.setdefault(key, []).append(row)
