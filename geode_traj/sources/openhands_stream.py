@@ -14,7 +14,7 @@ from geode_traj.sources.lines import JsonLines
 from geode_traj.sources.openhands import head
 from geode_traj.sources.openhands.events import Events, is_event, time_of
 from geode_traj.sources.record import Record
-from geode_traj.sources.rewritten import head_of, within
+from geode_traj.sources.rewritten import goes_on, head_of, within
 
 _HISTORY: Final = "history"
 
@@ -36,7 +36,7 @@ class OpenHandsStream(JsonLines):
         """Match first objects of which most are events, or conversations; one document is no stream."""
         rows = list(probe.objects(8))
         matched = sum(is_event(row) or _conversation(row) is not None for row in rows)
-        if len(rows) == 1 and _conversation(rows[0]) is not None:
+        if len(rows) == 1 and _conversation(rows[0]) is not None and not goes_on(probe):
             return False
         return matched * 2 > len(rows)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Any
 
 from geode_traj.codec.canonical import dumps
@@ -71,10 +70,15 @@ def _digest(read: Tolerated) -> str:
 
 def document(probe: Probe, *, lists: bool = False) -> Any:
     """Return the document that a file begins with, as `parts.opening`; None for lines of documents."""
-    alone = next(probe.objects(1), None) is not None  # the first line is whole
-    if alone and next(islice(probe.objects(), 1, None), None) is not None:
+    whole = next(probe.objects(1), None) is not None  # the first line is, so that no more may follow
+    if whole and goes_on(probe):
         return None
     return opening(probe, lists=lists)
+
+
+def goes_on(probe: Probe) -> bool:
+    """Tell whether more lines follow a file's first one, be it damaged or longer than the look."""
+    return b"\n" in probe.head.strip() or not probe.head.endswith(probe.tail)
 
 
 def beginning(*told: Any) -> str:
