@@ -54,7 +54,7 @@ class OpenAiMessages(JsonLines):
         """Match when most of the first lines are conversations, and nothing else's."""
         seen = matched = 0
         for value in _first_lines(probe.head):
-            seen += 1
+            seen += _says_something(value)
             matched += is_conversation(value)
         return matched * 2 > seen
 
@@ -112,6 +112,12 @@ class _Reader:
         """Return the session of a line: the file's, for later lines with their number."""
         default = self._given.default_session
         return default if number == 1 else f"{default}-{number}"
+
+
+def _says_something(value: Any) -> bool:
+    """Tell whether a line may be a row of some program: an object that holds something, or a list of such."""
+    rows = value if isinstance(value, list) else [value]
+    return any(isinstance(row, dict) and row for row in rows)
 
 
 def is_conversation(value: Any) -> bool:
