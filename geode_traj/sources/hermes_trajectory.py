@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from geode_traj.codec.jsonl import Line
@@ -110,8 +110,6 @@ class _Reader:
         legacy = self._legacy(line, one.kind)
         if one.fields:
             legacy["fields"] = one.fields
-        place = f"/conversations/{one.place}/value"
-        target = "/content" if "content" in one.payload else "/result" if "result" in one.payload else ""
         return Event(
             one.kind,
             first.session_id,
@@ -123,7 +121,8 @@ class _Reader:
             call_id=one.call_id,
             role=one.role,
             model=first.model if one.role == "assistant" or one.kind == "tool.called" else "",
-            escaped=(target,) if one.main and target and place in read.escaped else (),
+            escaped=_in_turn(read.escaped, one),
+            nonfinite=_in_turn(read.nonfinite, one),
             time_rule=f"saved_{first.time_rule}".rstrip("_") if first.time is not None else "",
         )
 
@@ -134,6 +133,18 @@ class _Reader:
             "source_digest": self._given.sha256,
             "source_path": self._given.name,
         }
+
+
+def _in_turn(pointers: Sequence[str], told: tagged.Told) -> tuple[str, ...]:
+    """Return pointers into a turn as pointers into the payload of its first event, which holds it."""
+    start = f"/conversations/{told.place}"
+    inside = [one[len(start) :] for one in pointers if one == start or one.startswith(f"{start}/")]
+    if not told.main:
+        return ()
+    if told.raw:
+        return tuple(f"/record{pointer}" for pointer in inside)
+    said = "/content" if "content" in told.payload else "/result"
+    return tuple(said if pointer == "/value" else f"/_legacy/fields{pointer}" for pointer in inside)
 
 
 def _head(pointers: Any, place: str) -> tuple[str, ...]:

@@ -62,6 +62,8 @@ class _Reader:
         payload, fields = _usage(row) if known else ({"operation": "usage", "record": row}, {})
         if known and own != session:
             fields["session_id"] = own
+        if known and "/model" in read.escaped:  # a column cannot say that its text was mended
+            fields["model"] = row["model"]
         payload["_legacy"] = provenance.legacy(
             self._given, text(row.get("sampling_kind")), line.number, fields, read
         )
