@@ -5,12 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from geode_traj.codec.canonical import dumps
+from geode_traj.codec.reading import tolerant
+
+_OTHER: Final = re.compile(r"[\udc80-\udcff]")
 
 
 @dataclass(slots=True)
@@ -63,7 +68,17 @@ def _text(raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        return _Mended(raw.decode("utf-8", "backslashreplace"))
+        return _Mended(_OTHER.sub(_escape(raw), raw.decode("utf-8", "surrogateescape")))
+
+
+def _escape(raw: bytes) -> Callable[[re.Match[str]], str]:
+    """Return how to write bytes that are no UTF-8: in JSON a backslash is one only when it is doubled."""
+    slash = "\\"
+    if raw.lstrip()[:1] in (b"{", b"["):
+        with suppress(ValueError, RecursionError):
+            tolerant(raw)
+            slash = "\\\\"
+    return lambda found: f"{slash}x{ord(found[0]) - 0xDC00:02x}"
 
 
 def _plain(name: str, value: Any, row: TableRow) -> Any:
