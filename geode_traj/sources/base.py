@@ -114,7 +114,7 @@ class Probe:
             return sqlite_in.tables(connection)
 
     def objects(self, limit: int = MAX_PROBED) -> Iterator[dict[str, Any]]:
-        """Yield JSON objects among the first lines of the head that hold something, damage left out."""
+        """Yield JSON objects on the first lines of the head, those left out that are damaged or empty."""
         return iter([row for number, row in self._rows if number <= limit])
 
     @property
@@ -157,7 +157,7 @@ class Probe:
                     value = tolerant(line).value
                 except (ValueError, RecursionError):
                     continue
-                if isinstance(value, dict):
+                if isinstance(value, dict) and value:  # an empty one says of no format that it is not it
                     rows.append((seen, value))
         return rows
 

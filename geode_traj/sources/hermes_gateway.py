@@ -26,8 +26,8 @@ class HermesGateway(JsonLines):
     gives_not = ("session ids in rows", "a time zone", "turn ids", "usage", "an explicit end")
 
     def detect(self, probe: Probe) -> bool:
-        """Match a first object of role `session_meta`; an empty one may stand before it."""
-        row = next(filter(None, probe.objects()), None)
+        """Match a first object of role `session_meta`."""
+        row = next(probe.objects(), None)
         if row is None:  # its tool schemas may be larger than the head
             return probe.begins(_OPENING)
         return row.get("role") == "session_meta"

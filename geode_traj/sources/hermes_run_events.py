@@ -40,6 +40,9 @@ class HermesRunEvents(JsonLines):
                 value = tolerant(data).value
             except (ValueError, RecursionError):
                 value = None
+            else:
+                if not (value and isinstance(value, dict)):
+                    continue  # no program's row
             seen += 1
             matched += _is_event(value)
         return matched * 2 > seen
