@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -194,6 +195,38 @@ def test_a_secret_in_any_place_reaches_no_byte(carrier: Carrier, tmp_path: Path)
     stored = pipeline.file_bytes(tmp_path / "store" / "sessions.db")
     assert not [data for data in (stored, *odd.exports.values()) if core.encode() in data]
     assert any(b"[REDACTED:github_token:1]" in data for data in odd.exports.values())
+
+
+ISO = re.compile(rb'"20\d\d(-\d\d-\d\dT\d\d:\d\d:\d\d[^"]*")')
+EPOCH = re.compile(rb"(?<=[ :])1[78]\d{8}(?:\d{3})?(?:\.\d+)?(?=[,}\]\s])")
+
+
+def with_odd_times(data: bytes) -> bytes:
+    """Take every third time away and put every third one before all others."""
+    count = itertools.count()
+
+    def odd(found: re.Match[bytes]) -> bytes:
+        number = next(count) % 3
+        if number == 1:
+            return b'"1999' + found[1] if found.re is ISO else b"9" + found[0][2:]
+        return b"null" if number == 2 else found[0]
+
+    return EPOCH.sub(odd, ISO.sub(odd, data))
+
+
+@EVERY
+def test_times_that_go_back_or_are_missing_move_nothing(carrier: Carrier, tmp_path: Path) -> None:
+    odd = changed(carrier, tmp_path, with_odd_times, carrier.format)
+    assert {receipt.status for receipt in odd.receipts} == {"imported"}
+
+    def kinds(outcome: Outcome) -> list[list[str]]:
+        told = [[one["kind"] for one in json.loads(data)["events"]] for data in outcome.exports.values()]
+        return sorted([one for one in kinds if one != "session.ended"] for kinds in told)  # a time may be it
+
+    if carrier.format == "rind":  # its journals hang together by their times alone
+        assert sorted(map(sorted, kinds(odd))) == sorted(map(sorted, kinds(unchanged(carrier))))
+    else:
+        assert kinds(odd) == kinds(unchanged(carrier))
 
 
 # --- lines ---
