@@ -17,6 +17,8 @@ class Attachments:
 
     def lifted(self, value: Any) -> Any:
         """Return `value` with base64 data replaced by `{"attachment": index}`, itself where it holds none."""
+        if isinstance(value, str):
+            return value
         if isinstance(value, dict):
             for key, other in (("data", "media_type"), ("base64", "type")):
                 data, media_type = value.get(key), value.get(other)
