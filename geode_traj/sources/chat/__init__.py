@@ -1,1 +1,1 @@
-"""What formats of chat messages share: records as events, content and its media, calls and results."""
+"""What formats of chat messages share: records as events, content and its media, OpenAI's messages."""
