@@ -18,6 +18,7 @@ from geode_traj.migrate.apply import apply
 from geode_traj.migrate.plan import plan
 from geode_traj.model.event import Row
 from geode_traj.model.receipt import MigrateReceipt
+from geode_traj.sources.base import HEAD_BYTES, TAIL_BYTES, Probe, detect
 from geode_traj.store import opening, retention
 
 START = 1_750_000_000.0
@@ -106,6 +107,24 @@ def write_lines(path: Path, lines: Iterable[object], *, end: str = "\n") -> Path
     texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
     path.write_bytes("".join(text + end for text in texts).encode())
     return path
+
+
+def write_json(path: Path, value: object) -> Path:
+    """Write one JSON document."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+    return path
+
+
+def exported(store: Path) -> str:
+    """Return one trajectory of all that the store holds, as text."""
+    return export(store, *sorted({row.session_id for row in rows(store)})).decode()
+
+
+def detected(path: Path) -> str:
+    """Return the name of the format that a file's content is of."""
+    data = path.read_bytes()
+    return detect(Probe(data[:HEAD_BYTES], data[-TAIL_BYTES:], path)).name
 
 
 def dialogue(session: str = "s1", *texts: str, start: float = START, ended: bool = True) -> list[dict]:

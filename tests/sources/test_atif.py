@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from geode_traj.sources import base
 from tests.migrate import pipeline
 from tests.support import cases
+from tests.support.marked import marked
 
 FIXTURES = cases.FIXTURES.parent / "atif"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/expect.json"))
@@ -146,18 +146,6 @@ def test_each_file_of_the_cases_is_of_this_format_alone(tmp_path: Path) -> None:
             data = path.read_bytes()
             probe = base.Probe(data[: base.HEAD_BYTES], data[-base.TAIL_BYTES :], path)
             assert base.detect(probe).name == "atif", path
-
-
-def marked(value: Any, path: str = "") -> Iterator[str]:
-    """Put a member that no reader knows into every object of a value; yield their texts."""
-    if isinstance(value, dict):
-        for key, item in list(value.items()):
-            yield from marked(item, f"{path}.{key}")
-        value["unforeseen"] = f"unforeseen{path}"
-        yield value["unforeseen"]
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from marked(item, f"{path}.{index}")
 
 
 @pytest.mark.parametrize("name", ["calls", "continued", "media", "odd-shapes", "sub-agents", "unlinked"])

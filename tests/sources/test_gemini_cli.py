@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from geode_traj.sources import base
 from tests.migrate import pipeline
 from tests.support import cases
+from tests.support.marked import marked
 
 FIXTURES = cases.FIXTURES.parent / "gemini_cli"
 HEAD = {"sessionId": "s", "projectHash": "0f" * 32, "startTime": "2026-09-01T10:00:00.000Z"}
@@ -229,18 +229,6 @@ def test_what_only_mentions_the_format_is_not_of_it() -> None:
     for data in (quoted, nested, b"", b"{", b"[]", b'{"$rewindTo": 5}', b'{"id": "a", "type": "user"}'):
         for name in ("gemini-cli", "gemini-cli-json"):
             assert not base.by_name(name).detect(base.Probe(data, data))
-
-
-def marked(value: Any, path: str = "") -> Iterator[str]:
-    """Put a member that no reader knows into every object of a value; yield their texts."""
-    if isinstance(value, dict):
-        for key, item in list(value.items()):
-            yield from marked(item, f"{path}.{key}")
-        value["unforeseen"] = f"unforeseen{path}"
-        yield value["unforeseen"]
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from marked(item, f"{path}.{index}")
 
 
 NAMES = ["states", "rewinds", "whole-lists", "calls", "usage", "media"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from geode_traj.sources.inspect_eval import splitting
 from tests.migrate import pipeline
 from tests.support import cases
 from tests.support.archives import METHODS, pack
+from tests.support.marked import marked
 
 FIXTURES = cases.FIXTURES.parent / "inspect_eval"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/expect.json"))
@@ -102,18 +102,6 @@ def test_media_are_put_back_by_an_export(tmp_path: Path) -> None:
     store = tmp_path / "sessions.db"
     pipeline.migrate(store, pack(tmp_path / "run.eval", members()))
     assert '"data":"' + "QUJD" * 700 in pipeline.export(store, "sample-one").decode()
-
-
-def marked(value: Any, path: str = "") -> Iterator[str]:
-    """Put a member that no reader knows into every object of a value; yield their texts."""
-    if isinstance(value, dict):
-        for key, item in list(value.items()):
-            yield from marked(item, f"{path}.{key}")
-        value["unforeseen"] = f"unforeseen{path}"
-        yield value["unforeseen"]
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from marked(item, f"{path}.{index}")
 
 
 @pytest.mark.parametrize("case", ["run", "split"])

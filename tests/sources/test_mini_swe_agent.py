@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,38 +11,10 @@ import pytest
 from geode_traj.sources import base
 from tests.migrate import pipeline
 from tests.support import cases
+from tests.support.marked import marked
 
 FIXTURES = cases.FIXTURES.parent
-CASES = sorted(
-    path.parent for name in ("mini-swe-agent",) for path in (FIXTURES / name).glob("*/expect.json")
-)
-
-
-def write(path: Path, value: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value))
-    return path
-
-
-def marked(value: Any, path: str = "") -> Iterator[str]:
-    """Put a member that no reader knows into every object of a value; yield their texts."""
-    if isinstance(value, dict):
-        for key, item in list(value.items()):
-            yield from marked(item, f"{path}.{key}")
-        value["unforeseen"] = f"unforeseen{path}"
-        yield value["unforeseen"]
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from marked(item, f"{path}.{index}")
-
-
-def kept(store: Path) -> str:
-    return pipeline.export(store, *sorted({row.session_id for row in pipeline.rows(store)})).decode()
-
-
-def found(path: Path) -> str:
-    data = path.read_bytes()
-    return base.detect(base.Probe(data[: base.HEAD_BYTES], data[-base.TAIL_BYTES :], path)).name
+CASES = sorted(path.parent for path in (FIXTURES / "mini-swe-agent").glob("*/expect.json"))
 
 
 def run(*texts: str, **info: Any) -> dict[str, Any]:
@@ -62,9 +33,11 @@ def commands(store: Path) -> list[str]:
 
 def test_a_later_state_takes_the_earlier_ones_place(tmp_path: Path) -> None:
     store, path = tmp_path / "s.db", tmp_path / "demo.traj.json"
-    pipeline.migrate(store, write(path, run("a", "b", exit_status="")))
+    pipeline.migrate(store, pipeline.write_json(path, run("a", "b", exit_status="")))
     assert "session.ended" not in {row.kind for row in pipeline.rows(store)}
-    (receipt,) = pipeline.migrate(store, write(path, run("a", "b", "c", exit_status="Submitted")))
+    (receipt,) = pipeline.migrate(
+        store, pipeline.write_json(path, run("a", "b", "c", exit_status="Submitted"))
+    )
     assert receipt.status in ("superseded", "extended")
     assert commands(store) == ["a", "b", "c"]
     assert pipeline.rows(store)[-1].kind == "session.ended"
@@ -73,7 +46,9 @@ def test_a_later_state_takes_the_earlier_ones_place(tmp_path: Path) -> None:
 
 def test_two_runs_of_one_task_stay_two(tmp_path: Path) -> None:
     store = tmp_path / "s.db"
-    paths = [write(tmp_path / name / "demo.traj.json", run(name, "same")) for name in ("x", "y")]
+    paths = [
+        pipeline.write_json(tmp_path / name / "demo.traj.json", run(name, "same")) for name in ("x", "y")
+    ]
     pipeline.migrate(store, *paths)
     assert sorted(commands(store)) == ["same", "same", "x", "y"]
     assert {row.session_generation for row in pipeline.rows(store)} == {1, 2}
@@ -85,8 +60,8 @@ def test_a_member_that_nobody_knows_is_kept(name: str, tmp_path: Path) -> None:
     value = json.loads(path.read_text())
     texts = list(marked(value))
     store = tmp_path / "s.db"
-    pipeline.migrate(store, write(tmp_path / path.name, value))
-    text = kept(store)
+    pipeline.migrate(store, pipeline.write_json(tmp_path / path.name, value))
+    text = pipeline.exported(store)
     assert [one for one in texts if f'"{one}"' not in text] == []
 
 
@@ -96,14 +71,16 @@ def test_a_member_that_nobody_knows_is_kept(name: str, tmp_path: Path) -> None:
 )
 def test_how_a_run_ended(status: str, outcome: str, tmp_path: Path) -> None:
     store = tmp_path / "s.db"
-    pipeline.migrate(store, write(tmp_path / "demo.traj.json", run("a", exit_status=status)))
+    pipeline.migrate(store, pipeline.write_json(tmp_path / "demo.traj.json", run("a", exit_status=status)))
     last = pipeline.rows(store)[-1]
     assert (last.kind, last.status) == ("session.ended", outcome)
 
 
 def test_many_fences_take_linear_time(tmp_path: Path) -> None:
     store = tmp_path / "s.db"
-    (receipt,) = pipeline.migrate(store, write(tmp_path / "d.traj.json", run("```bash\n" * 50_000)))
+    (receipt,) = pipeline.migrate(
+        store, pipeline.write_json(tmp_path / "d.traj.json", run("```bash\n" * 50_000))
+    )
     assert receipt.balanced
     assert commands(store) == []
 
@@ -121,4 +98,4 @@ def test_what_only_resembles_the_format_is_not_of_it() -> None:
 def test_each_file_of_the_cases_is_of_this_format_alone(tmp_path: Path) -> None:
     for folder in CASES:
         for path in sorted((cases.render(folder, tmp_path) / "input").iterdir()):
-            assert found(path) == "mini-swe-agent", path
+            assert pipeline.detected(path) == "mini-swe-agent", path

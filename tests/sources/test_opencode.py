@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from geode_traj.sources import base
 from tests.migrate import pipeline
 from tests.support import cases, databases
+from tests.support.marked import marked
 
 FIXTURES = cases.FIXTURES.parent / "opencode"
 BEGAN = 1_788_256_800_000
@@ -183,18 +183,6 @@ def test_what_only_mentions_the_format_is_not_of_it() -> None:
     empty = json.dumps({"info": {}, "messages": []}).encode()
     for data in (quoted, nested, other, empty, b"", b"{", b"[]"):
         assert not base.by_name("opencode-export").detect(base.Probe(data, data))
-
-
-def marked(value: Any, path: str = "") -> Iterator[str]:
-    """Put a member that no reader knows into every object of a value; yield their texts."""
-    if isinstance(value, dict):
-        for key, item in list(value.items()):
-            yield from marked(item, f"{path}.{key}")
-        value["unforeseen"] = f"unforeseen{path}"
-        yield value["unforeseen"]
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from marked(item, f"{path}.{index}")
 
 
 @pytest.mark.parametrize("name", ["calls", "usage", "reverted", "harness", "export-odd", "export"])

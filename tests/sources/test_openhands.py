@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from geode_traj.migrate.plan import plan
 from geode_traj.sources import base
 from tests.migrate import pipeline
 from tests.support import cases
+from tests.support.marked import marked
 
 FIXTURES = cases.FIXTURES.parent
 CASES = sorted(
@@ -22,33 +22,6 @@ CASES = sorted(
     for name in ("openhands", "openhands-stream")
     for path in (FIXTURES / name).glob("*/expect.json")
 )
-
-
-def write(path: Path, value: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value))
-    return path
-
-
-def marked(value: Any, path: str = "") -> Iterator[str]:
-    """Put a member that no reader knows into every object of a value; yield their texts."""
-    if isinstance(value, dict):
-        for key, item in list(value.items()):
-            yield from marked(item, f"{path}.{key}")
-        value["unforeseen"] = f"unforeseen{path}"
-        yield value["unforeseen"]
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from marked(item, f"{path}.{index}")
-
-
-def kept(store: Path) -> str:
-    return pipeline.export(store, *sorted({row.session_id for row in pipeline.rows(store)})).decode()
-
-
-def found(path: Path) -> str:
-    data = path.read_bytes()
-    return base.detect(base.Probe(data[: base.HEAD_BYTES], data[-base.TAIL_BYTES :], path)).name
 
 
 def event(number: int, **changes: Any) -> dict[str, Any]:
@@ -63,10 +36,10 @@ def event(number: int, **changes: Any) -> dict[str, Any]:
 
 
 def conversation(path: Path, *numbers: int, session: str = "s") -> Path:
-    write(path / "base_state.json", {"id": session, "agent": {}})
+    pipeline.write_json(path / "base_state.json", {"id": session, "agent": {}})
     for place, number in enumerate(numbers):
         one = event(number)
-        write(path / "events" / f"event-{place:05d}-{one['id']}.json", one)
+        pipeline.write_json(path / "events" / f"event-{place:05d}-{one['id']}.json", one)
     return path
 
 
@@ -101,7 +74,7 @@ def test_a_fork_is_linked_and_not_stored_twice(tmp_path: Path) -> None:
 def test_a_list_of_what_a_folder_held_is_a_copy(tmp_path: Path) -> None:
     store = tmp_path / "s.db"
     pipeline.migrate(store, conversation(tmp_path / "a", 1, 2))
-    (receipt,) = pipeline.migrate(store, write(tmp_path / "export.json", [event(1), event(2)]))
+    (receipt,) = pipeline.migrate(store, pipeline.write_json(tmp_path / "export.json", [event(1), event(2)]))
     assert receipt.balanced
     assert texts(store, "export") == []
 
@@ -119,7 +92,7 @@ def test_events_of_a_folder_keep_their_order_beyond_five_digits(tmp_path: Path) 
     store, path = tmp_path / "s.db", conversation(tmp_path / "conv", 1)
     for place in (99999, 100000):
         one = event(place)
-        write(path / "events" / f"event-{place}-{one['id']}.json", {**one, "timestamp": None})
+        pipeline.write_json(path / "events" / f"event-{place}-{one['id']}.json", {**one, "timestamp": None})
     (receipt,) = pipeline.migrate(store, path)
     assert texts(store) == ["text 1", "text 99999", "text 100000"]
     assert receipt.losses["event_missing"] == 99998
@@ -137,7 +110,7 @@ def test_a_folder_that_changes_while_it_is_read_is_refused(
 ) -> None:
     path = conversation(tmp_path / "conv", 1, 2)
     planned = plan([path], tmp_path / "s.db")
-    write(path / "events" / "event-00002-00000009-1111-4111-8111-000000000000.json", event(9))
+    pipeline.write_json(path / "events" / "event-00002-00000009-1111-4111-8111-000000000000.json", event(9))
     (receipt,) = apply(planned, tmp_path / "s.db")
     assert (receipt.status, receipt.code) == ("failed", "TE207")
 
@@ -170,7 +143,7 @@ def test_accumulated_counts_become_what_each_used(tmp_path: Path) -> None:
         for n, step in enumerate(steps)
     ]  # fmt: skip
     store = tmp_path / "s.db"
-    pipeline.migrate(store, write(tmp_path / "s.json", events))
+    pipeline.migrate(store, pipeline.write_json(tmp_path / "s.json", events))
     used = [told for told in pipeline.payloads(store) if "input_tokens" in told]
     assert [told["input_tokens"] for told in used] == [10, 15, 0, None, 5]
     assert [told["cost_usd"] for told in used] == [0.1, 0.2, 0.0, 0.0, 0.0]
@@ -183,8 +156,8 @@ def test_a_member_that_nobody_knows_is_kept(name: str, file: str, tmp_path: Path
     value = json.loads((FIXTURES / "openhands" / name / "input" / f"{file}.json").read_text())
     expected = list(marked(value))
     store = tmp_path / "s.db"
-    pipeline.migrate(store, write(tmp_path / f"{file}.json", value))
-    text = kept(store)
+    pipeline.migrate(store, pipeline.write_json(tmp_path / f"{file}.json", value))
+    text = pipeline.exported(store)
     assert [one for one in expected if f'"{one}"' not in text] == []
 
 
@@ -204,12 +177,12 @@ def test_each_file_of_the_cases_is_of_these_formats_alone(tmp_path: Path) -> Non
             if path.is_dir():
                 assert base.claim(path) is base.by_name("openhands"), path
             else:
-                assert found(path) == folder.parent.name, path
+                assert pipeline.detected(path) == folder.parent.name, path
 
 
 def test_other_folders_are_not_claimed(tmp_path: Path) -> None:
-    write(tmp_path / "events" / "1.json", {"action": "x"})
-    write(tmp_path / "other" / "events" / "event-00000-0123456789.json", [event(1)])
+    pipeline.write_json(tmp_path / "events" / "1.json", {"action": "x"})
+    pipeline.write_json(tmp_path / "other" / "events" / "event-00000-0123456789.json", [event(1)])
     assert base.claim(tmp_path) is None
     assert base.claim(tmp_path / "other") is None
     shutil.rmtree(tmp_path / "other" / "events")

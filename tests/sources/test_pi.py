@@ -11,6 +11,7 @@ import pytest
 from geode_traj.sources import base
 from tests.migrate import pipeline
 from tests.support import cases
+from tests.support.marked import marked
 
 FIXTURES = cases.FIXTURES.parent / "pi"
 
@@ -127,20 +128,6 @@ def test_ten_thousand_branches_take_linear_time(tmp_path: Path) -> None:
     pipeline.migrate(store, pipeline.write_lines(tmp_path / "session.jsonl", rows))
     branches = [payload.get("branch") for payload in pipeline.payloads(store)]
     assert branches == [None, "active", *["abandoned"] * 9_998, "active"]
-
-
-def marked(value: Any, path: str = "") -> list[str]:
-    """Put a member that no reader knows into every object of a value; return their texts."""
-    texts = []
-    if isinstance(value, dict):
-        for key, item in list(value.items()):
-            texts += marked(item, f"{path}.{key}")
-        value["unforeseen"] = f"unforeseen{path}"
-        texts.append(value["unforeseen"])
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            texts += marked(item, f"{path}.{index}")
-    return texts
 
 
 @pytest.mark.parametrize("name", ["tree", "calls", "usage", "odd-shapes", "kin", "v1"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,36 +12,10 @@ import pytest
 from geode_traj.sources import base
 from tests.migrate import pipeline
 from tests.support import cases
+from tests.support.marked import marked
 
 FIXTURES = cases.FIXTURES.parent
-CASES = sorted(path.parent for name in ("tau2",) for path in (FIXTURES / name).glob("*/expect.json"))
-
-
-def write(path: Path, value: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value))
-    return path
-
-
-def marked(value: Any, path: str = "") -> Iterator[str]:
-    """Put a member that no reader knows into every object of a value; yield their texts."""
-    if isinstance(value, dict):
-        for key, item in list(value.items()):
-            yield from marked(item, f"{path}.{key}")
-        value["unforeseen"] = f"unforeseen{path}"
-        yield value["unforeseen"]
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from marked(item, f"{path}.{index}")
-
-
-def kept(store: Path) -> str:
-    return pipeline.export(store, *sorted({row.session_id for row in pipeline.rows(store)})).decode()
-
-
-def found(path: Path) -> str:
-    data = path.read_bytes()
-    return base.detect(base.Probe(data[: base.HEAD_BYTES], data[-base.TAIL_BYTES :], path)).name
+CASES = sorted(path.parent for path in (FIXTURES / "tau2").glob("*/expect.json"))
 
 
 INFO = {"num_trials": 1, "agent_info": {"llm": "demo-model"}, "user_info": {}}
@@ -81,8 +54,8 @@ def by_unit(receipts: list[Any]) -> dict[str, str]:
 def test_results_that_grow_add_simulations(tmp_path: Path) -> None:
     store, path = tmp_path / "s.db", tmp_path / "results.json"
     one = {**simulation("one", "a"), "reward_info": None}
-    pipeline.migrate(store, write(path, results(one)))
-    receipts = pipeline.migrate(store, write(path, results(one, simulation("two", "b"))))
+    pipeline.migrate(store, pipeline.write_json(path, results(one)))
+    receipts = pipeline.migrate(store, pipeline.write_json(path, results(one, simulation("two", "b"))))
     assert {key: status for key, status in by_unit(receipts).items() if key in ("one", "two")} == {
         "one": "unchanged",
         "two": "imported",
@@ -92,8 +65,10 @@ def test_results_that_grow_add_simulations(tmp_path: Path) -> None:
 
 def test_a_reward_refers_to_the_file_that_holds_it_now(tmp_path: Path) -> None:
     store, path = tmp_path / "s.db", tmp_path / "results.json"
-    pipeline.migrate(store, write(path, results(simulation("one", "a"))))
-    pipeline.migrate(store, write(path, results(simulation("one", "a"), simulation("two", "b"))))
+    pipeline.migrate(store, pipeline.write_json(path, results(simulation("one", "a"))))
+    pipeline.migrate(
+        store, pipeline.write_json(path, results(simulation("one", "a"), simulation("two", "b")))
+    )
     (reference,) = pipeline.document(store, "one")["evidence_refs"]
     digest = sha256(path.read_bytes()).hexdigest()
     assert reference == {
@@ -109,8 +84,8 @@ def test_a_reward_refers_to_the_file_that_holds_it_now(tmp_path: Path) -> None:
 
 def test_a_simulation_graded_anew_takes_the_earlier_ones_place(tmp_path: Path) -> None:
     store, path = tmp_path / "s.db", tmp_path / "results.json"
-    pipeline.migrate(store, write(path, results(simulation("one", "a", reward=0.0))))
-    receipts = pipeline.migrate(store, write(path, results(simulation("one", "a", reward=1.0))))
+    pipeline.migrate(store, pipeline.write_json(path, results(simulation("one", "a", reward=0.0))))
+    receipts = pipeline.migrate(store, pipeline.write_json(path, results(simulation("one", "a", reward=1.0))))
     assert by_unit(receipts)["one"] in ("superseded", "extended")
     rewards = [
         told["_legacy"]["fields"]["reward_info"] for told in pipeline.payloads(store) if "references" in told
@@ -120,9 +95,9 @@ def test_a_simulation_graded_anew_takes_the_earlier_ones_place(tmp_path: Path) -
 
 
 def run_folder(path: Path, *simulations: dict[str, Any]) -> Path:
-    write(path / "results.json", {"info": INFO, "tasks": [{"id": "7"}], "simulation_index": []})
+    pipeline.write_json(path / "results.json", {"info": INFO, "tasks": [{"id": "7"}], "simulation_index": []})
     for one in simulations:
-        write(path / "simulations" / f"{one['id']}.json", one)
+        pipeline.write_json(path / "simulations" / f"{one['id']}.json", one)
     return path
 
 
@@ -155,8 +130,8 @@ def test_a_member_that_nobody_knows_is_kept(name: str, file: str, tmp_path: Path
     value = json.loads((FIXTURES / "tau2" / name / "input" / file).read_text())
     expected = list(marked(value))
     store = tmp_path / "s.db"
-    pipeline.migrate(store, write(tmp_path / "in" / file, value))
-    text = kept(store)
+    pipeline.migrate(store, pipeline.write_json(tmp_path / "in" / file, value))
+    text = pipeline.exported(store)
     assert [one for one in expected if f'"{one}"' not in text] == []
 
 
@@ -165,8 +140,8 @@ def test_what_is_in_a_tick_is_kept(tmp_path: Path) -> None:
     value = json.loads(path.read_text())
     expected = list(marked(value))
     store = tmp_path / "s.db"
-    pipeline.migrate(store, write(tmp_path / "one.json", value))
-    text = kept(store)
+    pipeline.migrate(store, pipeline.write_json(tmp_path / "one.json", value))
+    text = pipeline.exported(store)
     assert [one for one in expected if f'"{one}"' not in text] == []
 
 
@@ -189,4 +164,4 @@ def test_each_file_of_the_cases_is_of_this_format_alone(tmp_path: Path) -> None:
             if path.is_dir() and (path / "simulations").is_dir():
                 assert base.claim(path) is base.by_name("tau2"), path
             else:
-                assert found(path / "results.json" if path.is_dir() else path) == "tau2", path
+                assert pipeline.detected(path / "results.json" if path.is_dir() else path) == "tau2", path
