@@ -6,9 +6,9 @@ overlapped. Numbers are given at the end, so that they follow the order of the t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
 from geode_traj.codec import pointer
 from geode_traj.codec.pointer import Trail
@@ -16,8 +16,9 @@ from geode_traj.errors import DataError
 from geode_traj.scan import fields
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.leaves import child_name
-from geode_traj.scan.listed import UNNUMBERED, Listed, Standing, placeholder
-from geode_traj.scan.matching import HOME, HOME_NAME, Span
+from geode_traj.scan.listed import Listed
+from geode_traj.scan.marks import Mark, Number, numbered, outside, replaced, standing
+from geode_traj.scan.matching import Span, settled
 
 OPAQUE: Final = frozenset({"encrypted_content", "signature", "thoughtSignature", "thought_signature"})
 """Members that are whole or gone: half of an encrypted text is neither readable nor verifiable."""
@@ -25,11 +26,11 @@ OPAQUE: Final = frozenset({"encrypted_content", "signature", "thoughtSignature",
 MAX_TOLD: Final = 16 << 20
 """Characters of all pointers told of one value: a long key above a long list would fill the memory."""
 
-_SEPARATORS: Final = ("/", "\\", "%2F", "%5C")
+MAX_ASKED: Final = 1 << 28
+"""Characters of all pointers that a guide is asked about."""
+
 _ROUNDS: Final = 8
 _NOTHING_LISTED: Final = Listed()
-
-Number = Callable[[str, str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Redaction:
 
     The pointer, too, is the redacted value's. `n` is the value's number in its class, 0 for the two
     replacements that carry none; `in_key`: the text is the key of the member at `pointer`; `earlier`: it was
-    listed beforehand.
+    listed beforehand. `kept`: nothing was replaced, a guide keeps what stands there; no event lists it.
     """
 
     pointer: str
@@ -49,6 +50,7 @@ class Redaction:
     n: int
     in_key: bool = False
     earlier: bool = False
+    kept: bool = False
 
     def to_json(self) -> dict[str, object]:
         """Return the entry of an event's `_redactions`."""
@@ -63,6 +65,23 @@ class Redaction:
         return {**entry, "in_key": True} if self.in_key else entry
 
 
+class Guide(Protocol):
+    """What is known of the texts of one value besides what a scanner finds there.
+
+    Pointers and spans are of the value as given, before any edit; `in_key`: the text is the key of the member
+    at `pointer`. The values of sensitive keys are not asked about: they always go.
+    """
+
+    def more(self, pointer: str, *, in_key: bool) -> Sequence[Span]:
+        """Return what else is to be replaced in a text: its part of a secret cut over chunks.
+
+        Asked once for each text. What overlaps a finding becomes one with it (`scan.matching.settled`).
+        """
+
+    def keeps(self, pointer: str, span: Span, *, in_key: bool) -> bool:
+        """Tell whether a finding, one of `more` included, stays because somebody approved it."""
+
+
 class Redactor:
     """Redacts JSON values and texts; `number(class, value)` gives a value's number (`Numbering.number`)."""
 
@@ -71,34 +90,28 @@ class Redactor:
         self._number = number
 
     def redact(
-        self, value: Any, earlier: Listed = _NOTHING_LISTED, *, renumber: bool = False
+        self,
+        value: Any,
+        earlier: Listed = _NOTHING_LISTED,
+        *,
+        renumber: bool = False,
+        guide: Guide | None = None,
     ) -> tuple[Any, list[Redaction]]:
         """Return the JSON value with all findings replaced, and the replacements in document order.
 
         Those that the value lists `earlier` are among them, where they stand now, under their own number, or
-        with `renumber` under one of this redactor, their class and old number standing for the value. The
-        input is not changed. Raises `DataError` TE308 if something is found however often it is replaced,
-        TE203 where the pointers of all replacements are longer than `MAX_TOLD`.
+        with `renumber` under one of this redactor, their class and old number standing for the value. What a
+        `guide` keeps is among them as `kept`; nothing is replaced inside it, and a later finding that reaches
+        beyond it takes all of it. The input is not changed. Raises `DataError` TE308 if something is found
+        however often it is replaced, TE203 where the pointers of all replacements are longer than `MAX_TOLD`.
         """
-        work = _Work(self.scanner, self._number, earlier, renumber)
+        work = _Work(self.scanner, self._number, earlier, renumber, guide)
         return work.value(value), work.done
 
     def redact_text(self, text: str, *, damaged: bool = False) -> tuple[str, list[Redaction]]:
         """Return one text redacted (`damaged`: a broken line of JSON), and the replacements."""
-        work = _Work(self.scanner, self._number, _NOTHING_LISTED, False)
+        work = _Work(self.scanner, self._number, _NOTHING_LISTED, False, None)
         return work.text(text, (None, None), "", damaged=damaged), work.done
-
-
-@dataclass(slots=True)
-class _Mark:
-    """A replacement in a text under work: what stands at `start`..`end`, and what was found there."""
-
-    start: int
-    end: int
-    span: Span
-    numbered: bool
-    n: int = UNNUMBERED
-    earlier: bool = False
 
 
 _Place = tuple[Trail, Trail]
@@ -114,13 +127,16 @@ def _below(place: _Place, old: str | int, new: str | int) -> _Place:
 class _Work:
     """One value under work: `done` is what was replaced so far."""
 
-    def __init__(self, scanner: Scanner, number: Number, earlier: Listed, renumber: bool) -> None:
+    def __init__(
+        self, scanner: Scanner, number: Number, earlier: Listed, renumber: bool, guide: Guide | None
+    ) -> None:
         self.done: Final[list[Redaction]] = []
         self._scanner = scanner
         self._number = number
         self._earlier = earlier
         self._renumber = renumber
-        self._told = 0
+        self._guide = guide
+        self._told = self._asked = 0
 
     def value(self, value: Any) -> Any:
         """Return the value redacted; iterative, since depth must cost memory, never the stack."""
@@ -154,7 +170,7 @@ class _Work:
 
     def _keys(self, item: dict[str, Any], place: _Place, out: dict[str, Any]) -> list[tuple[str, str]]:
         """Fill `out` with new keys and sensitive values; return (old key, new key) of the others."""
-        edited = {key: self._edited(key, place, "") for key in item}
+        edited = {key: self._edited(key, place, "", in_key=True) for key in item}
         taken = {key for key, (text, _) in edited.items() if text == key}
         members: list[tuple[str, str]] = []
         for key, (text, marks) in edited.items():
@@ -170,14 +186,14 @@ class _Work:
                 members.append((key, new))
             elif fields.already(item[key]):
                 # Not looked at: what listed it still holds.
-                self._tell([_kept(one) for one in self._earlier.at(item[key], was)], now)
+                self._tell([standing(one) for one in self._earlier.at(item[key], was)], now)
             else:
                 out[new] = fields.MARKER
                 span = Span(0, len(fields.MARKER), "sensitive_key", "sensitive_field", "high", "")
-                self._tell([_Mark(span.start, span.end, span, False)], now)
+                self._tell([Mark(span.start, span.end, span, False)], now)
         return members
 
-    def _tell(self, marks: list[_Mark], trail: Trail, *, in_key: bool = False) -> None:
+    def _tell(self, marks: list[Mark], trail: Trail, *, in_key: bool = False) -> None:
         if not marks:
             return
         where = pointer.of(trail)
@@ -186,99 +202,43 @@ class _Work:
             raise DataError("TE203", limit=MAX_TOLD, place="the pointers of what is redacted")
         for mark in marks:
             rule, cls = mark.span.rule, mark.span.cls
-            self.done.append(Redaction(where, mark.start, mark.end, rule, cls, mark.n, in_key, mark.earlier))
+            how = (in_key, mark.earlier, mark.kept)
+            self.done.append(Redaction(where, mark.start, mark.end, rule, cls, mark.n, *how))
 
     def _edited(
-        self, text: str, place: _Place, name: str, *, damaged: bool = False
-    ) -> tuple[str, list[_Mark]]:
-        marks = [_kept(one, renumber=self._renumber) for one in self._earlier.at(text, place[0])]
+        self, text: str, place: _Place, name: str, *, damaged: bool = False, in_key: bool = False
+    ) -> tuple[str, list[Mark]]:
+        marks = [standing(one, renumber=self._renumber) for one in self._earlier.at(text, place[0])]
+        spans = self._scanner.find(text, name, damaged=damaged)
+        if self._guide is not None:
+            where = (place[0], text) if in_key else place[0]
+            spans, kept = self._guided(self._guide, spans, text, where, in_key)
+            marks += kept
         original = text
         for _ in range(_ROUNDS):
-            spans = self._scanner.find(text, name, damaged=damaged)
             if not spans:
-                return self._numbered(text, marks) if marks else (text, marks)
+                return numbered(text, marks, self._number) if marks else (text, marks)
             if name in OPAQUE:
                 spans = [spans[0]._replace(start=0, end=len(text), value=original, blob=True)]
-            text, marks = _replaced(text, marks, spans)
+            text, marks = replaced(text, marks, spans)
+            spans = outside(self._scanner.find(text, name, damaged=damaged), marks)
         raise DataError("TE308", place=pointer.shown(place[1]), found=spans[0].cls)
 
-    def _numbered(self, text: str, marks: list[_Mark]) -> tuple[str, list[_Mark]]:
-        """Put the numbers into the placeholders."""
-        out: list[str] = []
-        position = length = 0
-        for mark in marks:
-            kept = text[position : mark.start]
-            new = text[mark.start : mark.end]
-            if mark.numbered:
-                mark.n = self._number(mark.span.cls, mark.span.value)
-                new = placeholder(mark.span.cls, mark.n)
-            position = mark.end
-            mark.start = length + len(kept)
-            mark.end = length = mark.start + len(new)
-            out += (kept, new)
-        out.append(text[position:])
-        return "".join(out), marks
-
-
-def _kept(one: Standing, *, renumber: bool = False) -> _Mark:
-    """Return the mark of an earlier redaction; no secret begins like the value that stands for its own."""
-    span = Span(one.start, one.end, one.rule, one.cls, "high", f"\0earlier {one.n}")
-    return _Mark(one.start, one.end, span, renumber and one.n != UNNUMBERED, one.n, earlier=True)
-
-
-def _replaced(text: str, marks: list[_Mark], spans: list[Span]) -> tuple[str, list[_Mark]]:
-    """Replace `spans` in `text`; a mark that a span touches is swallowed by it, the others move along."""
-    edits: list[tuple[int, int, _Mark | Span]] = [(mark.start, mark.end, mark) for mark in marks]
-    edits += ((span.start, span.end, span) for span in spans)
-    edits.sort(key=lambda edit: (edit[0], -edit[1]))
-    joined: list[tuple[int, int, _Mark | Span]] = []
-    for start, end, what in edits:
-        if joined and start < joined[-1][1]:
-            low, high, other = joined[-1]
-            # Only a span and marks can overlap; the span names the union, as one value.
-            named = what if isinstance(what, Span) else other
-            joined[-1] = (low, max(high, end), named)
-        else:
-            joined.append((start, end, what))
-    out: list[str] = []
-    moved: list[_Mark] = []
-    position = length = 0
-    for start, end, what in joined:
-        kept = text[position:start]
-        new, tail, numbered = _replacement(text, start, end, what)
-        at = length + len(kept)
-        if isinstance(what, _Mark):
-            moved.append(replace(what, start=at, end=at + len(new)))
-        else:
-            moved.append(_Mark(at, at + len(new), what, numbered))
-        out += (kept, new, tail)
-        length = at + len(new) + len(tail)
-        position = end
-    out.append(text[position:])
-    return "".join(out), moved
-
-
-def _replacement(text: str, start: int, end: int, what: _Mark | Span) -> tuple[str, str, bool]:
-    """Return the new text, what must follow it, and whether it carries a number."""
-    if isinstance(what, _Mark):
-        return text[start:end], "", what.numbered
-    if what.cls == HOME and not what.blob:
-        return HOME_NAME, _separator(text, start, end, exact=what.view is None), False
-    if what.cls == "sensitive_field":
-        return f"{what.quote}{fields.MARKER}{what.quote}", "", False
-    return placeholder(what.cls, UNNUMBERED), "", True
-
-
-def _separator(text: str, start: int, end: int, *, exact: bool) -> str:
-    """Return the separator that must follow a home directory's name, "" where one does.
-
-    `exact`: the one that stands before the name, as the gate wants; in a view any will do, encoded or not.
-    """
-    before = text[start - 1 : start]
-    after = text[end : end + 3].upper()
-    if before == "-" or after.startswith(before if exact and before else _SEPARATORS):
-        return ""
-    first = start
-    while first and text[first - 1] == "\\":
-        first -= 1
-    return text[first:start] or "/"
+    def _guided(
+        self, guide: Guide, spans: list[Span], text: str, trail: Trail, in_key: bool
+    ) -> tuple[list[Span], list[Mark]]:
+        """Return what is to be replaced in a text as given, and marks of what is kept there."""
+        where = pointer.of(trail)
+        self._asked += len(where)
+        if self._asked > MAX_ASKED:
+            raise DataError("TE203", limit=MAX_ASKED, place="the pointers of all texts")
+        if more := guide.more(where, in_key=in_key):
+            spans = settled([*more, *spans], text)
+        go: list[Span] = []
+        kept: list[Mark] = []
+        for span in spans:
+            if guide.keeps(where, span, in_key=in_key):
+                kept.append(Mark(span.start, span.end, span, False, kept=True))
+            else:
+                go.append(span)
+        return go, kept
