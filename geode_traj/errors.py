@@ -113,6 +113,13 @@ CODES: Final[dict[str, ErrorCode]] = {
     "TE316": ErrorCode(
         EXIT_REFUSED, "not scanned: {why}", "`scan` names every place; what nobody looked at is not published"
     ),
+    "TE317": ErrorCode(
+        EXIT_REFUSED, "the review's policy is looser: {why}", "name it with --policy, or review again"
+    ),
+    "TE318": ErrorCode(
+        EXIT_REFUSED, "the rules changed since the review: {why}", "review again with the rules of today"
+    ),
+    "TE319": ErrorCode(EXIT_REFUSED, "not decided: {why}", "see `review status`; decide with `review tty`"),
     # TE4xx: integrity
     "TE401": ErrorCode(
         EXIT_INTEGRITY, "{what} does not match: {why}", "the bytes changed since they were recorded"
@@ -121,6 +128,9 @@ CODES: Final[dict[str, ErrorCode]] = {
         EXIT_INTEGRITY, "{path} is not a plain file here: {why}", "a release holds regular files only"
     ),
     "TE403": ErrorCode(EXIT_INTEGRITY, "malformed signature: {why}", "make it again with `release sign`"),
+    "TE404": ErrorCode(
+        EXIT_INTEGRITY, "the journal of decisions does not hold: {why}", "nothing that follows can be trusted"
+    ),
     # TE5xx: the store
     "TE501": ErrorCode(
         EXIT_BUSY, "the store is busy or locked: {path}", "another writer is at work; try again"

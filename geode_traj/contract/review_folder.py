@@ -12,7 +12,11 @@ from geode_traj.errors import DataError
 CANDIDATE: Final = "candidate"
 REDACTED: Final = "redacted"
 FINDINGS: Final = "findings.jsonl"
+POLICY: Final = "policy.toml"
+JOURNAL: Final = "decisions.jsonl"
+HEAD: Final = "decisions.head"
 SIGNOFF: Final = "signoff.json"
+DSSE: Final = "signoff.dsse.json"
 KEY: Final = "key"
 SCHEMA: Final = "geode-traj.signoff@1"
 MAX_KEY_FILE: Final = 4096
