@@ -43,8 +43,8 @@ class Statement:
 def make(subjects: Mapping[str, str], predicate_type: str, predicate: Mapping[str, Any]) -> bytes:
     """Return the canonical bytes of a statement about `subjects` (name -> hex SHA-256), sorted by name.
 
-    The predicate is a JSON object without NaN and lone surrogates. The statement is read before it is
-    returned; errors as in `read`.
+    The predicate is a JSON object. The statement is read before it is returned; `DataError` TE403 as in
+    `read`, and for what JSON cannot say (NaN, a lone surrogate).
     """
     statement = {
         "_type": _TYPE,
@@ -52,7 +52,10 @@ def make(subjects: Mapping[str, str], predicate_type: str, predicate: Mapping[st
         "predicateType": predicate_type,
         "predicate": dict(predicate),
     }
-    written = canonical.dumps(statement)
+    try:
+        written = canonical.dumps(statement)
+    except (ValueError, RecursionError):
+        raise DataError("TE403", why="its statement cannot be written as JSON") from None
     read(written, predicate_type)
     return written
 

@@ -373,6 +373,12 @@ def test_a_statement_that_could_not_be_read_is_not_made(subjects: dict[str, str]
     assert refusal(statement.make, subjects, RELEASE, {}).code == "TE403"
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\udcff"], ids=ascii)
+def test_what_json_cannot_say_is_not_stated(value: object) -> None:
+    assert "JSON" in refusal(statement.make, SUBJECTS, RELEASE, {"note": [value]}).message
+    assert refusal(statement.make, {str(value) + "\ud800": "0" * 64}, RELEASE, {}).code == "TE403"
+
+
 def test_a_statement_up_to_its_bound_fits_into_an_envelope() -> None:
     spare = statement.MAX_BYTES - len(statement.make(SUBJECTS, RELEASE, {"note": ""}))
     written = statement.make(SUBJECTS, RELEASE, {"note": "x" * spare})
