@@ -32,6 +32,10 @@ def _unlike(word: str) -> str:
     )
 
 
+_MEMORY: Final = 24 << 20
+"""Bytes that the automaton of one look may grow to; where it needs more, it is thrown away and built anew."""
+
+
 class Look:
     """A question or several to some bytes, answered in one pass: which of the patterns do they hold?"""
 
@@ -39,14 +43,17 @@ class Look:
         options = re2.Options()
         options.encoding = re2.Options.Encoding.LATIN1  # bytes, not characters
         options.never_capture = True
-        self._set = re2.Set.SearchSet(options)
+        options.log_errors = False
+        options.max_mem = _MEMORY
+        automaton = re2.Set.SearchSet(options)
         for pattern in patterns:
-            self._set.Add(pattern)
-        self._set.Compile()
+            automaton.Add(pattern)
+        automaton.Compile()
+        self._match: Final = automaton.Match
 
     def __call__(self, data: bytes) -> list[int] | tuple[()]:
         """Return the indices of the patterns found."""
-        return self._set.Match(data) or ()
+        return self._match(data) or ()
 
 
 def _any_of(*patterns: str) -> bytes:

@@ -1,8 +1,8 @@
 """The scanner: text to spans, and the filter that lets clean payloads pass.
 
-One `re2.Set` of all triggers is run over the bytes first; only rules whose trigger is there are run as
-matchers, on the text and on its decoded views. The same set over the canonical bytes of a whole payload is
-`may_match`.
+The triggers of all rules are looked for in the bytes first (`Triggers`); only rules whose trigger is there
+are run as matchers, on the text and on its decoded views. The same look at the canonical bytes of a whole
+payload is `may_match`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from geode_traj.scan.known import span as known_span
 from geode_traj.scan.matching import HOME, HOME_NAME, Span, characters, leftover, run, settled, uncovered
 from geode_traj.scan.rules import Profile, Rule, Ruleset, options, packaged
 from geode_traj.scan.table.structures import NAME
+from geode_traj.scan.triggers import Triggers
 from geode_traj.scan.views.trail import View
 from geode_traj.scan.views.walk import Allowance, views
 
@@ -31,6 +32,9 @@ _ESCAPED_ASCII: Final = rb"\\u00[2-7][0-9A-Fa-f]"
 _KEY_NAME: Final = rb"(?i)(?:" + NAME + rb"|cookie|authorization)$"
 _USER: Final = re.compile(r"[\w.@+-]+")
 _FIELD: Final = "sensitive_field"
+_FIELDS: Final = 0
+"""Which of the patterns without a rule is that of the sensitive fields."""
+
 _NAMED: Final = "password_value"
 """No class is a sensitive key: counts by class are published, and a sensitive key's value is a finding."""
 
@@ -62,15 +66,9 @@ class Scanner:
         self._placeholder = re.compile(
             rf"\[REDACTED(?::(?:{'|'.join(sorted(self.classes))}):[0-9]{{1,9}})?\]|{fields.MARKER}"
         )
-        self._set = re2.Set.SearchSet(options(captures=False))
-        for trigger in (
-            *(r.trigger for r in self._rules),
-            fields.trigger(self.sensitive_keys),
-            _ESCAPED_ASCII,
-            *self.known.triggers(),
-        ):
-            self._set.Add(trigger)
-        self._set.Compile()
+        self._triggers = Triggers(
+            self._rules, (fields.trigger(self.sensitive_keys), _ESCAPED_ASCII, *self.known.triggers())
+        )
         self._short = lru_cache(maxsize=1 << 13)(self._find)
 
     def knowing(self, known: Known) -> Scanner:
@@ -89,7 +87,7 @@ class Scanner:
 
         For the import profile only: the publish profile also looks inside base64, which no filter can.
         """
-        return bool(self._set.Match(encoded))
+        return self._triggers.any(encoded)
 
     def is_sensitive(self, key: str) -> bool:
         """Tell whether the value of `key` is redacted whatever it is."""
@@ -110,11 +108,12 @@ class Scanner:
         if "REDACTED" in text:
             masked = self._placeholder.sub(lambda match: "\0" * len(match.group()), text)
         publish = self.profile == "publish"
-        data, hits = self._hits(masked)
+        data = _bytes(masked)
+        hits = self._triggers(data)
         found = list(self._named(masked, key)) if key else []
         if hits:
-            found += run(self._hit_rules(hits), masked, data)
-            if len(self._rules) in hits:
+            found += run(_rules(hits), masked, data)
+            if _FIELDS in hits:
                 found += self._in_fields(masked, damaged)
         found += self._known(masked, data)
         found += self._by_others(masked, found)
@@ -140,19 +139,12 @@ class Scanner:
         places = characters(data, {offset for start, end, _ in found for offset in (start, end)})
         return [known_span(places[start], places[end], cls, text) for start, end, cls in found]
 
-    def _hits(self, text: str) -> tuple[bytes, list[int]]:
-        data = text.encode("utf-8", "surrogatepass")
-        return data, self._set.Match(data) or []
-
     def _tokens(self, text: str) -> bool:
         """Tell whether a text may hold a token that is worth joining lines for."""
-        return any(_whole_in_pieces(rule) for rule in self._hit_rules(self._hits(text)[1]))
-
-    def _hit_rules(self, hits: list[int]) -> list[Rule]:
-        return [self._rules[index] for index in hits if index < len(self._rules)]
+        return bool(self._triggers.shapes(_bytes(text)))
 
     def _named(self, text: str, key: str) -> Iterator[Span]:
-        if self._key_name.search(key.encode("utf-8", "surrogatepass")) is None or leftover(text):
+        if self._key_name.search(_bytes(key)) is None or leftover(text):
             return
         header = key.lower().endswith(("cookie", "authorization"))
         if plausible.header(text) if header else plausible.named(text, key, quoted=True):
@@ -164,12 +156,10 @@ class Scanner:
             yield Span(start, end, _FIELD, _FIELD, "high", value, vague=1, quote=quote)
 
     def _in_view(self, view: View) -> list[Span]:
-        data, hits = self._hits(view.text)
+        data = _bytes(view.text)
         pieces = view.way in ("joined", "concatenated")
-        rules = self._hit_rules(hits)
-        if pieces:
-            rules = list(filter(_whole_in_pieces, rules))
-        found = run(rules, view.text, data)
+        hits = self._triggers.shapes(data) if pieces else self._triggers(data)
+        found = run(_rules(hits), view.text, data)
         found += self._known(view.text, data)
         found += () if pieces else self._by_others(view.text, found)
         if self.profile == "publish" and not pieces:
@@ -186,9 +176,12 @@ class Scanner:
         return out
 
 
-def _whole_in_pieces(rule: Rule) -> bool:
-    """Tell whether what a rule finds may be put together from pieces: it is known by its own shape."""
-    return not rule.vague and "import" in rule.profiles
+def _rules(hits: list[Rule | int]) -> list[Rule]:
+    return [hit for hit in hits if isinstance(hit, Rule)]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _gates(text: str) -> Iterator[Span]:
