@@ -24,7 +24,8 @@ from geode_traj.codec.reading import tolerant
 from geode_traj.errors import DataError, TrajError, WorldError
 from geode_traj.jobs.scan_parts import Label, Mac, Part, Unscanned, keyed
 from geode_traj.jobs.scan_report import FailOn, Scanned, exit_code, report
-from geode_traj.jobs.scan_workers import SECONDS, Unit, scan_units
+from geode_traj.jobs.scan_streams import scan_streams
+from geode_traj.jobs.scan_workers import SECONDS, Unit
 from geode_traj.model.report import Report
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.finding import ScanFinding
@@ -51,7 +52,8 @@ def scan(
 
     What holds JSON is scanned by its leaves, so that escapes hide nothing. What is no text, has a line over
     the limit, or takes longer than `seconds` for a text (`jobs.scan_workers`), is searched as far as that
-    goes and quarantined: it never counts as clean. The path `-` stands for `stdin`.
+    goes and quarantined: it never counts as clean. What a stream has cut over several lines is found in each
+    of them (`scan.chunks`). The path `-` stands for `stdin`.
     """
     found = scan_with(
         Scanner(profile, sensitive), paths, fail_on=fail_on, jobs=jobs, seconds=seconds, stdin=stdin
@@ -71,7 +73,7 @@ def scan_with(
     """Scan files with a scanner that was set up elsewhere; see `scan`."""
     key = secrets.token_bytes(32)  # numbers join equal values inside one report only
     files = _Files(paths, scanner, keyed(key), stdin)
-    for unit, result in scan_units(files.units(), scanner, key, jobs, seconds=seconds):
+    for unit, result in scan_streams(files.units(), scanner, key, jobs, seconds=seconds):
         files.done[unit.owner].add(result)
     if not files.done:
         raise WorldError("TE104")

@@ -15,14 +15,16 @@ from typing import Any, Final, Literal, NamedTuple
 
 from geode_traj.codec import pointer
 from geode_traj.codec.jsonl import lines
+from geode_traj.codec.pointer import Trail
 from geode_traj.codec.reading import tolerant
+from geode_traj.scan.chunks import Edge, Piece, Stretch, find_across, may_hold, pieces
 from geode_traj.scan.engine import Scanner
-from geode_traj.scan.finding import ScanFinding, scan_text, scan_value
+from geode_traj.scan.finding import ScanFinding, scan_text, scan_value, told, without
 
 QUARANTINED: Final = "quarantined"
 """The rule of a finding that stands for a text nobody looked at."""
 
-Kind = Literal["line", "whole", "raw"]
+Kind = Literal["line", "whole", "raw", "joined"]
 Label = int | str | None
 Mac = Callable[[str, str], int]
 
@@ -31,12 +33,19 @@ class Part(NamedTuple):
     """A piece of an input: `label` tells it from the others (a line's number, None for the whole input).
 
     A `line` is JSON or a damaged line of it; `whole` may be one JSON value over several lines, else it is its
-    lines; `raw` is a damaged line whatever it looks like, of which nothing is expected.
+    lines; `raw` is a damaged line whatever it looks like, of which nothing is expected; `joined` is a
+    `stretch` of what other parts hold pieces of.
     """
 
     label: Label
     data: bytes
     kind: Kind = "line"
+    stretch: Stretch | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes, or the characters of a stretch."""
+        return len(self.data) if self.stretch is None else self.stretch.size
 
 
 class Unscanned(NamedTuple):
@@ -49,10 +58,14 @@ class Unscanned(NamedTuple):
 
 @dataclass(slots=True)
 class Result:
-    """What some parts hold. The value numbers of the findings are keyed digests still (`Mac`)."""
+    """What some parts hold. The value numbers of the findings are keyed digests still (`Mac`).
+
+    `pieces` are what may be searched again, joined with pieces of other parts: label, piece, pointer to tell.
+    """
 
     findings: list[tuple[Label, ScanFinding]] = field(default_factory=list)
     unscanned: list[Unscanned] = field(default_factory=list)
+    pieces: list[tuple[Label, Piece | Edge, str]] = field(default_factory=list)
 
 
 def keyed(key: bytes) -> Mac:
@@ -69,24 +82,33 @@ def scan_parts(parts: tuple[Part, ...], scanner: Scanner, mac: Mac, skipped: dic
     """Search parts in order; `skipped` says why a text that comes back `QUARANTINED` was not looked at."""
     result = Result()
     reasons = iter([skipped[number] for number in sorted(skipped)])
+    streams: list[tuple[Label, Any]] = []
     for part in parts:
-        for label, found in _scan(part, scanner, mac, result):
+        for label, found in _scan(part, scanner, mac, result, streams):
             if found.rule == QUARANTINED:
                 result.unscanned.append(Unscanned(label, found.pointer, next(reasons)))
             else:
                 result.findings.append((label, found))
+    # Behind all texts, so that the numbers of these stay what they are.
+    result.pieces = [(label, *piece) for label, value in streams for piece in _pieces(value, scanner)]
     return result
 
 
-def _scan(part: Part, scanner: Scanner, mac: Mac, result: Result) -> Iterator[tuple[Label, ScanFinding]]:
+def _scan(
+    part: Part, scanner: Scanner, mac: Mac, result: Result, streams: list[tuple[Label, Any]]
+) -> Iterator[tuple[Label, ScanFinding]]:
+    """Yield what a part holds; values that may hold pieces of streams go into `streams`."""
+    if part.stretch is not None:
+        yield from _across(part.stretch, scanner, mac)
+        return
     if part.kind == "raw":
         text = part.data.decode("utf-8", "surrogateescape")
         yield from ((part.label, found) for found in scan_text(text, scanner, mac, damaged=True))
         return
-    value = _json(part.data.rstrip(b",") if part.kind == "line" else part.data)
-    if value is None and part.kind == "whole":
+    values = _json(part.data.rstrip(b",") if part.kind == "line" else part.data)
+    if values is None and part.kind == "whole":
         for line in lines(io.BytesIO(part.data)):
-            yield from _scan(Part(line.number, line.data or b""), scanner, mac, result)
+            yield from _scan(Part(line.number, line.data or b""), scanner, mac, result, streams)
         return
     if b"\0" in part.data:
         result.unscanned.append(Unscanned(None, "", "it holds NUL characters"))
@@ -94,12 +116,41 @@ def _scan(part: Part, scanner: Scanner, mac: Mac, result: Result) -> Iterator[tu
         part.data.decode()
     except UnicodeDecodeError:
         result.unscanned.append(Unscanned(None, "", "it is no UTF-8 text"))
-    if value is None:
+    if values is None:
         text = part.data.decode("utf-8", "backslashreplace")
-        found = iter(scan_text(text, scanner, mac, damaged=True))
-    else:
-        found = _in_values(value, scanner, mac)
-    yield from ((part.label, one) for one in found)
+        yield from ((part.label, one) for one in scan_text(text, scanner, mac, damaged=True))
+        return
+    yield from ((part.label, one) for one in _in_values(values, scanner, mac))
+    if may_hold(part.data):
+        streams.append((part.label, values[0][0]))
+
+
+def _across(stretch: Stretch, scanner: Scanner, mac: Mac) -> Iterator[tuple[Label, ScanFinding]]:
+    for label, where, span in find_across(stretch, scanner):
+        yield label, told(span, where, mac)
+        if span.rule == QUARANTINED:
+            return  # told once, where the stretch begins
+
+
+def _pieces(value: Any, scanner: Scanner) -> Iterator[tuple[Piece | Edge, str]]:
+    """Yield the pieces in a value without their trails, and the pointers that a report shows for them."""
+    for piece in pieces(value):
+        if isinstance(piece, Edge):
+            yield piece, ""
+        else:
+            yield piece._replace(trail=None), pointer.shown(_without(piece.trail, scanner))
+
+
+def _without(trail: Trail, scanner: Scanner) -> Trail:
+    """Return a trail without what is found in its keys."""
+    steps: list[str | int] = []
+    while trail is not None:
+        trail, step = trail
+        steps.append(without(step, scanner.find(step)) if isinstance(step, str) else step)
+    shown: Trail = None
+    for step in reversed(steps):
+        shown = (shown, step)
+    return shown
 
 
 def _json(data: bytes) -> list[tuple[Any, bool]] | None:

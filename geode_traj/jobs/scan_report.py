@@ -11,6 +11,7 @@ from geode_traj import __version__
 from geode_traj.codec.pointer import escape
 from geode_traj.errors import EXIT_FINDINGS, EXIT_PARTIAL, worst_exit
 from geode_traj.jobs.scan_parts import Label, Result, Unscanned
+from geode_traj.jobs.scan_streams import merged
 from geode_traj.jobs.scan_workers import MAX_QUARANTINED
 from geode_traj.model.finding import Finding, Place, Severity
 from geode_traj.model.report import Entry, Report
@@ -72,6 +73,7 @@ class Scanned:
             self.findings = []
             self.unscanned = {}
             self.unlisted = 0
+        self.findings = merged(self.findings)
         for at, (label, found) in enumerate(self.findings):
             number = numbers.setdefault(found.value_number, len(numbers) + 1)
             self.findings[at] = (label, replace(found, value_number=number))

@@ -46,7 +46,7 @@ class Unit(NamedTuple):
     @property
     def size(self) -> int:
         """Bytes of all parts."""
-        return sum(len(part.data) for part in self.parts)
+        return sum(part.size for part in self.parts)
 
 
 @dataclass(slots=True, eq=False)
@@ -197,12 +197,13 @@ def _serve(pipe: Connection, scanner: _Timed, key: bytes) -> NoReturn:
 
 
 def scan_units(
-    units: Iterable[Unit], scanner: Scanner, key: bytes, jobs: int, *, seconds: float = SECONDS
+    units: Iterable[Unit | None], scanner: Scanner, key: bytes, jobs: int, *, seconds: float = SECONDS
 ) -> Iterator[tuple[Unit, Result]]:
     """Yield each unit with its result, in order; the same for any number of `jobs`.
 
     `key` is private to one report: equal values have equal numbers, and no number says anything of a value.
-    Units are taken as they are needed, so that no more than 64 MB of them (or one) are held.
+    Units are taken as they are needed, so that no more than 64 MB of them (or one) are held. None among them
+    says that the next one takes what is yielded first.
     """
     pool: list[_Worker] = []
     given = iter(units)
@@ -212,12 +213,15 @@ def scan_units(
     try:
         while True:
             while more and len(tasks) < 4 * jobs and (not tasks or sum(t.size for t in tasks) < _HELD):
-                unit = next(given, None)
-                if unit is None:
+                try:
+                    unit = next(given)
+                except StopIteration:
                     more = False
-                else:
-                    tasks.append(_Task(unit, unit.size))
-                    waiting.append(tasks[-1])
+                    break
+                if unit is None:
+                    break
+                tasks.append(_Task(unit, unit.size))
+                waiting.append(tasks[-1])
             while waiting and (worker := _idle(pool, jobs, scanner, key, seconds)):
                 worker.give(waiting.popleft())
             while tasks and (result := tasks[0].result) is not None:

@@ -1,9 +1,9 @@
 """Secrets that a stream has cut: the pieces of one block, in the order of their events, are one text.
 
-A piece is a string that its record calls one: below a key or a type that ends in `delta` or `chunk` (those of
-the chat interfaces, of agents and of the events that `legacy.imported` keeps), a line of a task's output, or
-a result of a call (record contract §3), which a second result of the same call goes on. The block is told by
-what names a piece, by the ids and indices around it, and by where it stands.
+A piece is a string that its record calls one, below a key or a type that ends in `delta` or `chunk`: those of
+chat interfaces, of agents, and in the record contract of what `legacy.imported` keeps of them, the one kind
+with pieces. A line of a task's output is one, too. The block is told by what names a piece, by the ids and
+indices around it (turn and call among them), and by where it stands.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 
 from geode_traj.codec import pointer
 from geode_traj.codec.pointer import Trail
-from geode_traj.contract.kinds import RESULTS
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.matching import HOME, Span
 
@@ -26,23 +25,28 @@ OVERLAP: Final = 1 << 13
 MAX_JOINED: Final = 1 << 18
 """Characters that are joined at a time; the end of one stretch begins the next."""
 
+VIEW: Final = "chunks"
+"""The view of what stands in more than one piece."""
+
 MAX_HELD: Final = 1 << 22
 MAX_BLOCKS: Final = 1 << 10
 """Of more characters or open blocks than these, the block that waits longest counts as ended."""
 
 _PIECE: Final = re.compile(r"(?:^|[^A-Za-z])(?:delta|chunk)$|[a-z](?:Delta|Chunk)$|^delta[A-Z_]")
-_EDGE: Final = re.compile(r"(?i)(?:start|started|stop|stopped|done|end|ended|completed?|finished|failed)$")
+_EDGE: Final = re.compile(r"(?i)(?:start|stop|done|end|(?<!tool.)completed|failed)$")
 _NAMING: Final = frozenset("type kind event operation method object sessionUpdate".split())
 _IDS: Final = frozenset(
     """run_id runId session_id sessionId turn_id turnId call_id callId tool_call_id toolCallId item_id itemId
     message_id messageId response_id parent_tool_use_id stream index output_index content_index
     summary_index""".split()
 )
-_BODIES: Final = frozenset("content text message reasoning result summary output stdout stderr".split())
+_BODIES: Final = frozenset("content text message reasoning thinking output".split())
 _NO_BODIES: Final = _NAMING | _IDS
-_CLOSED, _PAGE, _OPEN = range(3)  # nothing of a value is a piece, only what is a body, all of it
-_CALLS: Final = frozenset({"call_id", "callId", "tool_call_id"})
-_MAY_HOLD: Final = re.compile(rb"(?i)delta|chunk|tool_result|tool\.completed|\"stream\"|\\u00[2-7]")
+_CLOSED, _BODY, _OPEN = range(3)  # nothing of a value is a piece, only what is a body, all of it
+_MAY_HOLD: Final = re.compile(
+    rb'(?:delta|chunk|start|stop|done|end|(?<!tool.)completed|failed)"|"delta[a-z_]|"sequence"|\\u00[2-7]',
+    re.IGNORECASE,
+)
 
 
 class Edge(NamedTuple):
@@ -114,7 +118,7 @@ class Streams:
 
 
 def may_hold(encoded: bytes) -> bool:
-    """Tell whether JSON may hold a piece; never False where it does."""
+    """Tell whether JSON may hold a piece or an edge; never False where it does."""
     return _MAY_HOLD.search(encoded) is not None
 
 
@@ -124,9 +128,8 @@ def pieces(value: Any, kind: str = "", turn_id: str = "", call_id: str = "") -> 
     `kind`, `turn_id` and `call_id` are those of the event whose payload it is; a record that stands whole in
     the value names them itself. Iterative.
     """
-    ids = hash((turn_id, call_id))
-    state = _PAGE if kind in RESULTS and call_id else _CLOSED
-    stack: list[tuple[Trail, Any, int, int, int]] = [(None, value, ids, 0, state)]
+    ids = hash((kind, turn_id, call_id))
+    stack: list[tuple[Trail, Any, int, int, int]] = [(None, value, ids, 0, _CLOSED)]
     while stack:
         trail, item, ids, way, state = stack.pop()
         if isinstance(item, str):
@@ -138,22 +141,15 @@ def pieces(value: Any, kind: str = "", turn_id: str = "", call_id: str = "") -> 
             names = [name for key in _NAMING & item.keys() if isinstance(name := item[key], str)]
             ids, found = _ids(item, ids)
             of_piece = sorted(filter(_PIECE.search, names))
-            if of_piece or _is_page(names, found, item):
-                state = max(state, _PAGE)
+            if of_piece or ("stream" in found and "sequence" in item):
+                state = max(state, _BODY)
             elif state == _CLOSED and any(map(_EDGE.search, names)):
                 yield Edge(ids)
             way = hash((way, *of_piece))
             for key in reversed(item):
                 if isinstance(item[key], list | dict) or key not in _NO_BODIES:
-                    opens = _PIECE.search(key) or (state == _PAGE and key in _BODIES)
+                    opens = _PIECE.search(key) or (state == _BODY and key in _BODIES)
                     stack.append(((trail, key), item[key], ids, hash((way, key)), _OPEN if opens else state))
-
-
-def _is_page(names: list[str], found: set[str], item: dict[str, Any]) -> bool:
-    """Tell whether an object is the result of a call, or a line of a task's output."""
-    return not (RESULTS.isdisjoint(names) or _CALLS.isdisjoint(found)) or (
-        "stream" in found and "sequence" in item
-    )
 
 
 def _ids(item: dict[str, Any], ids: int) -> tuple[int, set[str]]:
@@ -245,7 +241,7 @@ def find_across(stretch: Stretch, scanner: Scanner) -> Iterator[tuple[Any, str, 
             part = span._replace(
                 start=cut.start + low,
                 end=cut.start + high,
-                view="chunks",
+                view=VIEW,
                 blob=span.blob or span.cls != HOME,
                 vague=-1,
             )

@@ -74,7 +74,7 @@ def scan_value(value: Any, scanner: Scanner, number: Number) -> Iterator[ScanFin
             members = []
             for key, child in item.items():
                 spans = scanner.find(key)
-                where = (trail, _shown(key, spans))
+                where = (trail, without(key, spans))
                 yield from _told(spans, where, number, in_key=True)
                 if not scanner.is_sensitive(key):
                     members.append((where, child_name(key, name), child))
@@ -85,21 +85,15 @@ def scan_value(value: Any, scanner: Scanner, number: Number) -> Iterator[ScanFin
             stack.extend(((trail, i), name, item[i]) for i in reversed(range(len(item))))
 
 
+def told(span: Span, where: str, number: Number, *, in_key: bool = False) -> ScanFinding:
+    """Return the finding of a span in the leaf at the pointer `where`."""
+    n = number(_ANY, span.value)
+    return ScanFinding(span.rule, span.cls, span.band, where, (span.start, span.end), n, span.view, in_key)
+
+
 def _told(spans: list[Span], trail: Trail, number: Number, *, in_key: bool = False) -> list[ScanFinding]:
     where = pointer.shown(trail) if spans else ""
-    return [
-        ScanFinding(
-            span.rule,
-            span.cls,
-            span.band,
-            where,
-            (span.start, span.end),
-            number(_ANY, span.value),
-            span.view,
-            in_key,
-        )
-        for span in spans
-    ]
+    return [told(span, where, number, in_key=in_key) for span in spans]
 
 
 def _sensitive(value: Any, trail: Trail, number: Number) -> ScanFinding:
@@ -109,8 +103,8 @@ def _sensitive(value: Any, trail: Trail, number: Number) -> ScanFinding:
     return ScanFinding("sensitive_key", "sensitive_field", "high", pointer.shown(trail), span, n)
 
 
-def _shown(key: str, spans: list[Span]) -> str:
-    """Return a key without what was found in it."""
+def without(key: str, spans: list[Span]) -> str:
+    """Return a text, mostly a key, as reports show it: without what was found in it."""
     out: list[str] = []
     position = 0
     for span in spans:

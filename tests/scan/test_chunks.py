@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planted import GITHUB, OPENAI, scanner
 
-from geode_traj.contract.kinds import RESULTS
-from geode_traj.scan import chunks
 from geode_traj.scan.chunks import MAX_JOINED, OVERLAP, Streams, may_hold, pieces
 from geode_traj.scan.matching import Span
 from geode_traj.scan.numbering import Numbering
@@ -19,7 +17,6 @@ from geode_traj.scan.redact import Redactor
 from geode_traj.scan.rules import Profile
 
 Found = dict[tuple[int, str], list[Span]]
-RESULT = "tool.completed"
 Shape = Callable[[str], dict[str, Any]]
 
 
@@ -75,8 +72,8 @@ SHAPES: dict[str, tuple[Shape, str]] = {
     "camel": (lambda t: {"type": "message_delta", "data": {"deltaContent": t}}, "/data/deltaContent"),
     "task": (lambda t: {"stream": "stdout", "sequence": 1, "text": t}, "/text"),
     "record": (
-        lambda t: {"kind": "tool.completed", "call_id": "c", "payload": {"result": [{"text": t}]}},
-        "/payload/result/0/text",
+        lambda t: {"kind": "legacy.imported", "payload": {"operation": "reasoning.delta", "text": [t]}},
+        "/payload/text/0",
     ),
 }  # fmt: skip
 
@@ -107,7 +104,7 @@ def apart(**ids: object) -> Callable[[str], dict[str, Any]]:
         (apart(type="text_delta"), apart(type="thinking_delta")),
         (apart(), lambda text: {"type": "x.delta", "delta": {"text": text}}),
         (apart(), lambda text: ("legacy.imported", "t1", "", apart()(text))),
-        (lambda t: (RESULT, "", "c1", {"result": t}), lambda t: (RESULT, "", "c2", {"result": t})),
+        (lambda t: ("k", "", "c1", {"delta": t}), lambda t: ("k", "", "c2", {"delta": t})),
         (
             lambda t: {"choices": [{"delta": {"content": t}}], "id": "a"},
             lambda t: {"choices": [{"delta": {"content": t}}], "id": "b"},
@@ -122,10 +119,10 @@ def test_blocks_run_beside_each_other(one: Shape, other: Shape) -> None:
 
 WHOLE = [
     {"type": "message", "content": GITHUB[:20]},
-    {"kind": "tool.completed", "call_id": "", "payload": {"result": GITHUB[:20]}},
+    {"kind": "tool.completed", "call_id": "c", "payload": {"result": GITHUB[:20]}},
     {"role": "assistant", "id": "x", "content": [{"type": "text", "text": GITHUB[:20]}]},
     {"delta": {"type": GITHUB[:20], "message_id": GITHUB[:20]}},
-    {"kind": "tool.completed", "call_id": "c", "event_id": GITHUB[:20], "payload": {"tool": GITHUB[:20]}},
+    {"operation": "message.delta", "event_id": GITHUB[:20], "source": GITHUB[:20]},
 ]
 
 
@@ -142,13 +139,6 @@ def test_an_end_ends_the_block_of_its_ids() -> None:
     for end, cut in ((0, True), (1, False)):
         events = [piece(GITHUB[:20]), {"type": "content_block_stop", "index": end}, piece(GITHUB[20:])]
         assert bool(streamed(events)) is not cut
-
-
-def test_result_kinds_are_those_that_the_filter_knows() -> None:
-    for kind in RESULTS:
-        event = {"kind": kind, "call_id": "c", "payload": {"summary": "x"}}
-        assert [piece.text for piece in pieces(event) if isinstance(piece, chunks.Piece)] == ["x"]
-        assert may_hold(json.dumps(event).encode())
 
 
 def test_a_document_is_a_stream_too() -> None:
