@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 import secrets as random
 import sqlite3
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -24,11 +24,14 @@ from geode_traj.errors import WorldError
 from geode_traj.jobs.prune import scrubbed
 from geode_traj.jobs.scan_parts import Part, Unscanned
 from geode_traj.jobs.scan_report import FailOn, Scanned, report
-from geode_traj.jobs.scan_workers import SECONDS, Unit, scan_units
+from geode_traj.jobs.scan_streams import scan_streams
+from geode_traj.jobs.scan_workers import SECONDS, Unit
 from geode_traj.migrate.scrub import Scrubber
 from geode_traj.model.event import Row
 from geode_traj.model.report import Report
+from geode_traj.scan.chunks import VIEW, Streams, may_hold
 from geode_traj.scan.engine import Scanner
+from geode_traj.scan.matching import Span
 from geode_traj.scan.numbering import Numbering
 from geode_traj.store import blobs, events, opening, rewriting, secrets
 from geode_traj.store.schema import as_text, text_or_bytes
@@ -58,6 +61,11 @@ class Session:
     def beside(self) -> bool:
         """Whether anything but events holds a finding."""
         return any(not isinstance(label, str) for label, _ in self.scanned.findings)
+
+    @property
+    def cut(self) -> bool:
+        """Whether a stream cuts something over several events."""
+        return any(found.view == VIEW for _, found in self.scanned.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +116,7 @@ def _survey(
     with opening.open_reader(store) as connection, opening.translated(store):
         connection.text_factory = text_or_bytes
         survey = _Survey(store, connection, scanner, only)
-        for unit, result in scan_units(survey.units(), scanner, key, jobs, seconds=seconds):
+        for unit, result in scan_streams(survey.units(), scanner, key, jobs, seconds=seconds):
             survey.sessions[unit.owner].scanned.add(result)
     return survey.sessions
 
@@ -124,7 +132,7 @@ class _Survey:
         self._db = connection
         self._scanner = scanner
         self._only = only
-        # What the filter passes is clean; the publish profile has none.
+        # What the filter passes is clean, alone; the publish profile has none.
         self._filter = scanner.may_match if scanner.profile == "import" else None
 
     def units(self) -> Iterator[Unit]:
@@ -145,7 +153,8 @@ class _Survey:
         batch: list[Part] = []
         held = 0
         for part in parts:
-            if self._filter is not None and part.kind == "line" and not self._filter(part.data):
+            clean = self._filter is not None and part.kind == "line" and not self._filter(part.data)
+            if clean and not may_hold(part.data):
                 continue
             batch.append(part)
             held += len(part.data)
@@ -250,6 +259,21 @@ def _redact(store: Path, found: list[Session], sensitive: tuple[str, ...]) -> _R
     return done
 
 
+@dataclass(slots=True)
+class _Cuts:
+    """Guides the redaction of an event (`scan.redact.Guide`): what streams cut there, by pointer, goes."""
+
+    spans: dict[str, list[Span]] = field(default_factory=dict)
+
+    def more(self, pointer: str, *, in_key: bool) -> Sequence[Span]:
+        """Return what else is to be replaced in a text."""
+        return () if in_key else self.spans.get(pointer, ())
+
+    def keeps(self, pointer: str, span: Span, *, in_key: bool) -> bool:
+        """Keep nothing."""
+        return False
+
+
 class _Rewriting:
     """The redaction of one session inside its transaction."""
 
@@ -259,11 +283,14 @@ class _Rewriting:
         self._one = one
         self._receipt = Receipt(one.session_id)
         self._counts = self._receipt.counts
+        self._cuts: defaultdict[int, _Cuts] = defaultdict(_Cuts)
 
     def run(self) -> Receipt:
         """Redact and return what was done. Texts are read anew: much can have happened since the survey."""
         session_id = self._one.session_id
         kept = blobs.references(self._db, [session_id])
+        if self._one.cut:
+            self._across(kept)
         rows = [row for event_id in self._one.events if (row := rewriting.row(self._db, event_id))]
         for row in sorted(rows):
             self._event(row, kept.get(row.event_id, []))
@@ -277,6 +304,17 @@ class _Rewriting:
                     rewriting.rename_session(self._db, session_id, new)
                     self._receipt.session_id = new
         return self._receipt
+
+    def _across(self, kept: dict[str, list[tuple[str, str]]]) -> None:
+        """Note what streams cut over the events of the session."""
+        streams = Streams(self._scrub.scanner)
+        found: list[tuple[int, str, Span]] = []
+        for row in events.read(self._db, [self._one.session_id]):
+            body = rewriting.body(self._db, row, kept.get(row.event_id, []))
+            if body.raw is None and not body.missing:
+                found += streams.feed(row.id, row.kind, row.turn_id, row.call_id, body.whole)
+        for event, where, span in (*found, *streams.end()):
+            self._cuts[event].spans.setdefault(where, []).append(span)
 
     def _event(self, row: Row, kept: list[tuple[str, str]]) -> None:
         before = self._counts.total()
@@ -296,7 +334,7 @@ class _Rewriting:
             if new_raw != text:
                 rewriting.write_raw(self._db, row, new_raw.decode("utf-8", "surrogateescape"))
         elif not body.missing:
-            payload = self._scrub.payload(body.whole, self._counts)
+            payload = self._scrub.payload(body.whole, self._counts, self._cuts.get(row.id))
             if payload is not body.whole:
                 bounded = bool(kept) or bounds.examine(body.whole)[0]
                 rewriting.write_payload(self._db, row, payload, bounded=bounded)

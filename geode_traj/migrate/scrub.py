@@ -10,7 +10,7 @@ from geode_traj.codec.canonical import dumps
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.listed import Listed
 from geode_traj.scan.numbering import Numbering
-from geode_traj.scan.redact import Redactor
+from geode_traj.scan.redact import Guide, Redactor
 
 
 class Scrubber:
@@ -18,14 +18,17 @@ class Scrubber:
 
     def __init__(self, numbering: Numbering, sensitive_fields: Iterable[str] = ()) -> None:
         self._redactor = Redactor(Scanner("import", sensitive_fields), numbering.number)
-        self.may_match = self._redactor.scanner.may_match
+        self.scanner = self._redactor.scanner
+        self.may_match = self.scanner.may_match
         """Tells quickly whether anything in canonical JSON could need redaction."""
 
-    def payload(self, payload: dict[str, Any], counts: Counter[str]) -> dict[str, Any]:
+    def payload(
+        self, payload: dict[str, Any], counts: Counter[str], guide: Guide | None = None
+    ) -> dict[str, Any]:
         """Return the redacted payload with its redactions listed in `_redactions`; count them by class.
 
         What the payload lists already stays listed, where it stands now; what it lists and does not hold is
-        its own text, and comes first.
+        its own text, and comes first. A `guide` tells what else goes.
         """
         body, listed = payload, Listed()
         if "_redactions" in payload:
@@ -34,7 +37,7 @@ class Scrubber:
             listed = Listed(body, given if isinstance(given, list) else [given])
             if listed.rest:
                 body["_redactions"] = listed.rest
-        redacted, done = self._redactor.redact(body, listed)
+        redacted, done = self._redactor.redact(body, listed, guide=guide)
         found = [item for item in done if not item.earlier]
         if not found:
             return payload

@@ -147,6 +147,26 @@ def test_a_grown_source_goes_on(old: tuple[Path, Path]) -> None:
     assert pipeline.payloads(store)[-1]["content"] == "and [REDACTED:github_token:1]"
 
 
+def test_what_a_stream_has_cut_goes_from_every_event(tmp_path: Path) -> None:
+    store = tmp_path / "store" / "sessions.db"
+    texts = (f"see {TOKEN[:9]}", TOKEN[9:20], f"{TOKEN[20:]} and", " so on")
+    base = {"event": "message.delta", "run_id": "run_1", "timestamp": 1788256801.0}
+    end = {**base, "event": "run.completed", "output": "done"}
+    source = pipeline.write_lines(tmp_path / "events.jsonl", [*({**base, "delta": t} for t in texts), end])
+    pipeline.migrate(store, source)
+    report = scan(store).report
+    assert [finding.message for entry in report.entries for finding in entry.findings] == [
+        "github_token v1 inside chunks"
+    ] * 3
+    assert scan(store, jobs=3).report == report
+    (receipt,) = redact(store)
+    assert receipt == {"events": 3, "rows": 0, "redactions": {"github_token": 3}}
+    mark = "[REDACTED:github_token:1]"
+    told = [payload["delta"] for payload in pipeline.payloads(store) if "delta" in payload]
+    assert told == [f"see {mark}", mark, f"{mark} and", " so on"]
+    assert redact(store) == []
+
+
 @pytest.mark.parametrize("named", ["text", "unit"])
 def test_a_unit_that_is_written_anew_takes_the_place_of_the_old(named: str, tmp_path: Path) -> None:
     store, source = tmp_path / "store" / "s.db", tmp_path / "in" / "session-1.json"
