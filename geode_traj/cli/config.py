@@ -1,7 +1,8 @@
 """Configuration: flag > environment > nearest project file > user file > default (cli.md).
 
 A project file is `geode-traj.toml` or `[tool.geode-traj]` in pyproject.toml, nearest folder upward. It can
-add sensitive fields and name a store; it cannot loosen a gate, since it has no key for one.
+add sensitive fields, name a store, and name a review policy that is nowhere looser than the strict one; it
+cannot loosen a gate, since it has no key for one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Final
 
 from geode_traj.errors import WorldError
 
-_KEYS: Final[dict[str, type]] = {"store": str, "sensitive_fields": list}
+_KEYS: Final[dict[str, type]] = {"store": str, "sensitive_fields": list, "policy": str}
 _STORE_VERBS: Final = ("migrate", "list", "show", "export", "prune", "scan")
 _SESSION_VERBS: Final = ("close", "erase", "migrate-records")
 
@@ -39,6 +40,11 @@ def sensitive_fields(given: Iterable[str]) -> tuple[str, ...]:
     """Return the field names of the call and of every configuration file: one adds to the others."""
     configured = [table.get("sensitive_fields", []) for _, table in files()]
     return tuple(dict.fromkeys([*given, *(name for names in configured for name in names)]))
+
+
+def configured_policy() -> Path | None:
+    """Return the policy file that the configuration names, the project's before the user's."""
+    return next((Path(table["policy"]) for _, table in reversed(files()) if "policy" in table), None)
 
 
 def files() -> list[tuple[Path, dict[str, Any]]]:
@@ -100,6 +106,7 @@ def _checked(path: Path, table: Any) -> dict[str, Any]:
         items = value if isinstance(value, list) else [value]
         if not isinstance(value, kind) or not all(isinstance(item, str) for item in items):
             raise WorldError("TE103", path=path.name, why=f"{key} has the wrong type", place=str(path))
-    if "store" in table:
-        table["store"] = str(path.parent / Path(table["store"]).expanduser())
+    for key in ("store", "policy"):
+        if key in table:
+            table[key] = str(path.parent / Path(table[key]).expanduser())
     return table

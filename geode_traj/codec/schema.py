@@ -146,6 +146,7 @@ _LEAVES: Final[dict[str, tuple[str, _Holds, str]]] = {
     "maxLength": ("string", lambda want, value: len(value) <= want, "is longer than {} characters"),
     "pattern": ("string", _matches, "does not match {}"),
     "minimum": ("number", lambda want, value: value >= want, "is less than {}"),
+    "maximum": ("number", lambda want, value: value <= want, "is more than {}"),
     "minItems": ("array", lambda want, value: len(value) >= want, "has fewer than {} item(s)"),
     "maxItems": ("array", lambda want, value: len(value) <= want, "has more than {} item(s)"),
     "uniqueItems": ("array", _unique, "holds an item twice"),

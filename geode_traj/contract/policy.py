@@ -8,6 +8,7 @@ and how a release refuses a review made under less than what holds now.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -51,6 +52,7 @@ _SETTINGS: Final[dict[str, dict[str, tuple[Any, ...] | None]]] = {
         "bodies": ("keep", "digest"),
     },
 }
+_KEY: Final = re.compile(r"[a-z0-9_-]{1,128}")
 _FOLDER: Final = Path(__file__).parent / "policies"
 
 
@@ -81,13 +83,15 @@ class Policy:
             return "redact"
         return self.rules.get(rule) or self.classes.get(cls) or self.treatments[band]
 
-    def allowed(self, rule: str, pointer: str, value: str | None = None) -> str | None:
+    def allowed(self, rule: str, cls: str, pointer: str, value: str) -> str | None:
         """Return the reason for which a finding is known to be harmless, None if it is not.
 
-        `pointer` is that inside the event, `value` the keyed digest of what was found, where there is a key.
+        `pointer` is that inside the event, `value` the keyed digest of what was found.
         """
+        if cls in GATE_CLASSES:
+            return None
         for one in self.allow:
-            if one.rule == rule and (pointer == one.pointer or (value is not None and value == one.value)):
+            if one.rule == rule and (pointer == one.pointer or value == one.value):
                 return one.reason
         return None
 
@@ -153,6 +157,10 @@ def read(data: bytes, *, place: str) -> Policy:
         raise WorldError("TE103", path=place, why=f"{pointer or '/'} {message}", place=place)
     base = _strict()
     settings = {table: {**base[table], **value.get(table, {})} for table in _SETTINGS}
+    for key in (*value.get("classes", ()), *value.get("rules", ())):
+        if not _KEY.fullmatch(key):
+            why = "a class or rule is named in lower-case letters, digits, _ and -"
+            raise WorldError("TE103", path=place, why=why, place=place)
     for one in value.get("allow", ()):
         if ("pointer" in one) == ("value" in one):
             why = "an allow table needs a pointer or a value, and not both"

@@ -12,6 +12,7 @@ from geode_traj.errors import DataError
 CANDIDATE: Final = "candidate"
 REDACTED: Final = "redacted"
 FINDINGS: Final = "findings.jsonl"
+BEGUN: Final = "review.json"
 POLICY: Final = "policy.toml"
 JOURNAL: Final = "decisions.jsonl"
 HEAD: Final = "decisions.head"
@@ -19,6 +20,7 @@ SIGNOFF: Final = "signoff.json"
 DSSE: Final = "signoff.dsse.json"
 KEY: Final = "key"
 SCHEMA: Final = "geode-traj.signoff@1"
+BEGUN_SCHEMA: Final = "geode-traj.review@1"
 MAX_KEY_FILE: Final = 4096
 
 

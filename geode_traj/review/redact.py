@@ -11,7 +11,7 @@ Same candidate bytes, same key, same rules: same bytes. Several trajectories of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -26,7 +26,8 @@ from geode_traj.contract.publish import Ids, Publication, seal
 from geode_traj.contract.quality import Quality
 from geode_traj.errors import DataError
 from geode_traj.review import listing, statement
-from geode_traj.review.rescan import Engine, rescan
+from geode_traj.review.guide import PAYLOAD, Guides
+from geode_traj.review.rescan import Engine, Kept, rescan
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.learn import Learner
 from geode_traj.scan.leaves import texts
@@ -37,22 +38,20 @@ from geode_traj.verify import verify_path
 _SESSION_PREFIX: Final = "geode-session-"
 _ID_FIELDS: Final = ("event_id", "session_id", "turn_id", "call_id", "kind", "actor")
 
-Report = Callable[[dict[str, object]], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
     """One published form: the file's digest and size, and counts by class.
 
-    `findings` is what the publish profile found in the candidate, `redactions` what the file lists: also what
-    an import had redacted, and what was redacted in the head.
+    `redactions` is what the file lists: also what an import had redacted, and what was redacted in the head;
+    `approved` is what stands there as it was found.
     """
 
     trajectory_id: str
     sha256: str
     bytes: int
     events: int
-    findings: dict[str, int]
+    approved: dict[str, int]
     redactions: dict[str, int]
 
 
@@ -108,10 +107,6 @@ class ReleaseRedactor:
             self._redactor = Redactor(scanner.knowing(known), self._numbering.number)
             self._private.cache_clear()
 
-    def file_name(self, name: str) -> str:
-        """Return the name under which a trajectory may be published: its own, if nothing is found in it."""
-        return f"trajectory-{self._publication.identifier(name)[:12]}.json" if self._private(name) else name
-
     def survey(self, candidate: Path) -> Survey:
         """Learn what a candidate holds; raise `DataError` TE303 unless it verifies."""
         require_verified(candidate, candidate.name)
@@ -128,17 +123,19 @@ class ReleaseRedactor:
         self._hide_in_head(survey.head)
         return survey
 
-    def write(self, survey: Survey, out: Path, report: Report | None = None) -> Redacted:
+    def write(
+        self, survey: Survey, out: Path, guides: Guides | None = None, *, reviewed: bool = True
+    ) -> Redacted:
         """Write the published form of a surveyed candidate to the new file `out`.
 
-        `report` is given each finding: a redaction's entry (positions in the published text) and its ordinal,
-        None for the head. Raises `DataError` TE308 if the written bytes still hold anything, naming classes
-        and counts, TE303 if they do not verify, `WorldError` TE601 if `out` exists; nothing is left then.
+        `guides` say what stays of what is found, and what else goes; `reviewed`: the file says that it was.
+        Raises `DataError` TE308 if the written bytes still hold anything, naming classes and counts, TE303 if
+        they do not verify, `WorldError` TE601 if `out` exists; nothing is left then.
         """
-        writing = _Writing(survey, self._publication, self._redactor, report)
+        writing = _Writing(survey, self._publication, self._redactor, guides or Guides(), reviewed=reviewed)
 
         def check(path: Path) -> None:
-            rescan(path, self._redactor.scanner, self._engines)
+            rescan(path, self._redactor.scanner, self._engines, writing.kept)
             require_verified(path, out.name)
 
         write_new(out, writing.chunks(), check=check)
@@ -146,8 +143,7 @@ class ReleaseRedactor:
         return writing.result(sha256, size)
 
     def _is_private(self, text: str) -> bool:
-        # A placeholder in an id carries a number of the store that made it.
-        return "[REDACTED:" in text or bool(self._redactor.scanner.find(text))
+        return is_private(text, self._redactor.scanner)
 
     def _hide(self, identifiers: Iterable[object]) -> None:
         for text in identifiers:
@@ -171,16 +167,24 @@ class _Writing:
     """The second pass over one candidate."""
 
     def __init__(
-        self, survey: Survey, publication: Publication, redactor: Redactor, report: Report | None
+        self,
+        survey: Survey,
+        publication: Publication,
+        redactor: Redactor,
+        guides: Guides,
+        *,
+        reviewed: bool,
     ) -> None:
+        self.kept: Kept = {}
         self._survey = survey
         self._publication = publication
         self._redactor = redactor
-        self._report = report
+        self._guides = guides
+        self._reviewed = reviewed
         self._quality = Quality()
         self._trajectory_id = ""
         self._omitted = 0
-        self._findings: Counter[str] = Counter()
+        self._approved: Counter[str] = Counter()
         self._listed: Counter[str] = Counter()
         self._around: list[Redaction] = []
 
@@ -203,14 +207,14 @@ class _Writing:
             sha256,
             size,
             self._quality.events,
-            statement.counts(self._findings),
+            statement.counts(self._approved),
             statement.counts(redactions),
         )
 
     def _event(self, candidate: dict[str, Any]) -> bytes:
         event = self._publication.event(candidate)
         payload = event["payload"]
-        payload, redactions = self._redact(payload, payload.pop("_redactions", None))
+        payload, redactions = self._redact(payload, payload.pop("_redactions", None), event["ordinal"])
         if redactions:
             payload["_redactions"] = list(map(self._entry, redactions))
         seal(payload)
@@ -219,40 +223,58 @@ class _Writing:
         _count(self._quality, event, encoded)
         self._omitted += "_content_omitted" in payload
         self._listed.update(item.cls for item in redactions)
-        self._tell(redactions, event["ordinal"])
         return encoded
 
-    def _redact(self, value: dict[str, Any], entries: object) -> tuple[dict[str, Any], list[Redaction]]:
+    def _redact(
+        self, value: dict[str, Any], entries: object, ordinal: int | None
+    ) -> tuple[dict[str, Any], list[Redaction]]:
         """Redact a payload or a head; what an import had redacted takes part in the release's numbers."""
-        return self._redactor.redact(value, listing.listed(value, entries), renumber=True)
+        guide = self._guides.of(ordinal)
+        value, done = self._redactor.redact(value, listing.listed(value, entries), renumber=True, guide=guide)
+        if guide is None:
+            return value, done
+        root = "" if ordinal is None else PAYLOAD
+        for one in done:
+            if one.kept:
+                places = self.kept.setdefault(ordinal, {})
+                places.setdefault((root + one.pointer, one.in_key), []).append((one.start, one.end))
+                self._approved[one.cls] += 1
+        return value, [one for one in done if not one.kept]
 
     def _entry(self, redaction: Redaction) -> dict[str, object]:
         return listing.entry(redaction, self._redactor.scanner)
 
-    def _tell(self, redactions: list[Redaction], ordinal: int | None) -> None:
-        for item in redactions:
-            if not item.earlier:
-                self._findings[item.cls] += 1
-                if self._report is not None:
-                    self._report({"ordinal": ordinal, **self._entry(item)})
-
     def _redact_head(self, members: dict[str, Any]) -> dict[str, Any]:
         listed = self._survey.head["privacy"].get("_redactions")
-        redacted, redactions = self._redact(self._publication.head(members), listed)
+        redacted, redactions = self._redact(self._publication.head(members), listed, None)
         self._around += redactions
-        self._tell(redactions, None)
         return redacted
 
     def _closing(self, after: dict[str, Any]) -> dict[str, Any]:
         """Return the members behind the events, with what they state counted anew."""
         after = self._redact_head({**after, **statement.kept(self._survey.head, self._survey.quality)})
         around = list(map(self._entry, self._around))
-        after["privacy"] = statement.privacy(after["privacy"], self._listed, around, self._omitted)
+        after["privacy"] = statement.privacy(
+            after["privacy"], self._listed, around, self._omitted, reviewed=self._reviewed
+        )
         after["integrity"] = statement.integrity(
             after["integrity"], after["privacy"], self._quality, self._listed
         )
         self._trajectory_id = after["trajectory_id"]
         return after
+
+
+def is_private(text: str, scanner: Scanner) -> bool:
+    """Tell whether an id or a name must not be shown."""
+    # A placeholder in an id carries a number of the store that made it.
+    return "[REDACTED:" in text or bool(scanner.find(text))
+
+
+def public_name(name: str, scanner: Scanner, key: bytes) -> str:
+    """Return the name under which a trajectory may be published: its own, if nothing is found in it."""
+    if not is_private(name, scanner):
+        return name
+    return f"trajectory-{Publication(key, Ids()).identifier(name)[:12]}.json"
 
 
 def require_verified(path: Path, name: str) -> None:

@@ -1,47 +1,51 @@
-"""Sign-off: trajectories in, a review folder out, made whole or not at all.
+"""Sign-off: a decided review becomes published forms, checked, and a statement that binds them.
 
-    candidate/NAME     the private bytes that were reviewed, unchanged
-    redacted/NAME      their published form
-    findings.jsonl     what was found: place in the published form, class, value number; never a value
-    signoff.json       the reviewer's statement, bound to the digests of all of these; private as they are
-    key                the private key of this review (0600), unless one was given; never part of a release
+    redacted/NAME        the published form of a candidate that was not left out
+    signoff.json         the reviewer's statement, bound to the digests of everything in the folder
+    signoff.dsse.json    the same as a signed in-toto statement, where the reviewer has a key
 
-One review folder becomes one release: its files share ids, value numbers and the key.
+One review folder becomes one release: its files share ids, value numbers and the key. Whoever signs again
+after another decision gets all of it anew; in between the folder is not signed off.
 """
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from geode_traj import __version__
+from geode_traj.attest import dsse, statement
+from geode_traj.attest.signer import Signer
 from geode_traj.codec.canonical import dumps
-from geode_traj.codec.files import CHUNK, read_bounded, reading, sha256_file, sync_folder, write_new
+from geode_traj.codec.files import sha256_bytes, sha256_file, sync_folder, write_new
 from geode_traj.contract import review_folder
-from geode_traj.contract.encoding import encode
-from geode_traj.contract.publish import KEY_BYTES
-from geode_traj.contract.release import PrivacyReview, path_fault, privacy_review
+from geode_traj.contract.release import PrivacyReview, privacy_review
 from geode_traj.contract.times import is_calendar, iso_seconds
 from geode_traj.errors import DataError, WorldError
+from geode_traj.review.folder import Found, Review, require_candidates
+from geode_traj.review.guide import Guides
 from geode_traj.review.redact import Redacted, ReleaseRedactor
 from geode_traj.review.rescan import Engine, refuse_words
+from geode_traj.review.state import APPROVE, State
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.numbering import Numbering
-from geode_traj.scan.rules import Ruleset
+
+_TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
 class SignedFile:
-    """One trajectory of a sign-off: its name in both folders, the digest reviewed, what came out."""
+    """One trajectory of a sign-off: its name, the digest reviewed, what was found and made."""
 
     path: str
     candidate_sha256: str
+    findings: dict[str, int]
     redacted: Redacted
 
     def to_json(self) -> dict[str, Any]:
@@ -51,149 +55,210 @@ class SignedFile:
             "candidate_sha256": self.candidate_sha256,
             "redacted_sha256": self.redacted.sha256,
             "trajectory_id": self.redacted.trajectory_id,
-            "findings": self.redacted.findings,
+            "findings": self.findings,
+            "approved": self.redacted.approved,
             "redactions": self.redacted.redactions,
         }
 
 
 @dataclass(frozen=True, slots=True)
+class Withheld:
+    """One candidate that stays out: its name here, its digest where it has one, its class, and why."""
+
+    path: str
+    candidate_sha256: str | None
+    cls: str
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entry in `signoff.json`."""
+        return {
+            "path": self.path,
+            "candidate_sha256": self.candidate_sha256,
+            "class": self.cls,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class SignOff:
-    """What a review folder states: who reviewed, which files, found by which rules."""
+    """What a review states: who reviewed, which files, what was left out, by which policy and rules."""
 
     folder: Path
     review: PrivacyReview
     files: tuple[SignedFile, ...]
-    findings_sha256: str
-    ruleset: str
-    ruleset_sha256: str
+    withheld: tuple[Withheld, ...]
+    bound: dict[str, Any]
     salt: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return `signoff.json` (schema geode-traj.signoff@1); there is no policy file yet to bind."""
+        """Return `signoff.json` (schema geode-traj.signoff@1)."""
         return {
             "schema_id": review_folder.SCHEMA,
             "review": self.review.to_json(),
             "files": [file.to_json() for file in self.files],
-            "findings_sha256": self.findings_sha256,
-            "policy_sha256": None,
-            "ruleset": self.ruleset,
-            "ruleset_sha256": self.ruleset_sha256,
+            "withheld": [one.to_json() for one in self.withheld],
+            **self.bound,
             "tool": {"name": "geode-traj", "version": __version__},
             "salt": self.salt,
         }
 
 
 def sign(
-    trajectories: Sequence[Path],
-    out: Path,
+    review: Review,
     *,
     reviewer: str,
     method: str,
     scope: str,
     attestation: str,
     reviewed_at: float,
-    key: bytes | None = None,
-    key_file: Path | None = None,
-    sensitive_keys: Iterable[str] = (),
-    ruleset: Ruleset | None = None,
+    scanner: Scanner,
+    signer: Signer | None = None,
     engines: Iterable[Engine] = (),
 ) -> SignOff:
-    """Redact the trajectories of one release, check the result, and make the review folder `out`.
+    """Redact the trajectories of a review, check the result, and sign it off.
 
-    `reviewed_at` is in Unix seconds (the fraction is cut). `key` is the store's private key, else that in
-    `key_file`, else a new one. The order of `trajectories` does not matter.
+    `reviewed_at` is in Unix seconds (the fraction is cut). `scanner` must look for what the review looked
+    for. With a `signer` the sign-off is also signed as an in-toto statement (release.md §2).
 
-    Raises `DataError` TE303 (a candidate does not verify), TE308 (something is found in the result or in the
-    review's own words), TE310 (a file name or trajectory id stands twice), TE311 (no good key), TE314 (a
-    review field out of bounds), `WorldError` TE104 (nothing given), TE201, TE601, TE602. Nothing is left.
+    Raises `DataError` TE307 (a candidate was changed), TE308 (something is found in the result or in the
+    review's own words), TE310 (a trajectory id stands twice), TE314 (a review field out of bounds, or nothing
+    to publish), TE318 (other rules than the review's), TE319 (undecided, or too little seen). Nothing is left
+    then, and an earlier sign-off still stands.
     """
-    scanner = Scanner("publish", sensitive_keys, ruleset)
-    review = _review(reviewer, method, scope, attestation, reviewed_at)
-    refuse_words(astuple(review), scanner)
-    made = key is None and key_file is None
-    secret = key if key is not None else read_key(key_file) if key_file else secrets.token_bytes(KEY_BYTES)
-    if not trajectories:
-        raise WorldError("TE104")
-    redactor = ReleaseRedactor(secret, Numbering(secret), scanner, engines=engines)
-    redactor.learn(trajectories)
-    with _new_folder(out) as folder:
-        if made:
-            write_new(folder / review_folder.KEY, [secret.hex().encode(), b"\n"], mode=0o600)
-        names = _copy(trajectories, folder / review_folder.CANDIDATE, redactor)
-        files = _redact(names, folder, redactor)
-        rules = scanner.ruleset
-        findings = sha256_file(folder / review_folder.FINDINGS)[0]
-        signed = SignOff(out, review, files, findings, rules.name, rules.digest)
-        signed = replace(signed, salt=review_folder.salt(signed.to_json(), secret))
-        write_new(folder / review_folder.SIGNOFF, [dumps(signed.to_json()), b"\n"])
-    return signed
+    said = _said(reviewer, method, scope, attestation, reviewed_at)
+    refuse_words(astuple(said), scanner)
+    if scanner.ruleset.digest != review.begun.ruleset_sha256:
+        why = f"it was begun with {review.begun.ruleset}, these are {scanner.ruleset.name}"
+        raise DataError("TE318", why=why)
+    state = State(review)
+    _refuse_open(state)
+    require_candidates(review)
+    public = [one.path for one in review.begun.candidates if one.path not in state.rejected]
+    if not public:
+        raise DataError("TE314", what="the review", why="every trajectory of it is left out")
+    with _replacing(review.folder) as folder:
+        redactor = ReleaseRedactor(review.key, Numbering(review.key), scanner, engines=engines)
+        files = _redact(state, public, folder, redactor)
+        made = SignOff(review.folder, said, files, _withheld(state), _bound(review, state))
+        made = replace(made, salt=review_folder.salt(made.to_json(), review.key))
+        data = dumps(made.to_json()) + b"\n"
+        write_new(folder / review_folder.SIGNOFF, [data])
+        if signer is not None:
+            envelope = dsse.sign(signer, _statement(made, sha256_bytes(data)), statement.PAYLOAD_TYPE)
+            write_new(folder / review_folder.DSSE, [envelope])
+    return made
 
 
-def read_key(path: Path) -> bytes:
-    """Return the private key in a file that a review made: hex digits; `DataError` TE311 if it is none."""
-    return review_folder.key_of(read_bounded(path, review_folder.MAX_KEY_FILE), place=path.name)
+def _statement(made: SignOff, signoff_sha256: str) -> bytes:
+    """Return what a reviewer signs: the published files, and what they rest on; no digest of private bytes.
+
+    The digest of the sign-off stands for the candidates: its salt keeps it from confirming any guess.
+    """
+    subjects = {f"{review_folder.REDACTED}/{file.path}": file.redacted.sha256 for file in made.files}
+    said = made.to_json()
+    rests_on = ("findings_sha256", "decisions_sha256", "policy", "policy_sha256", "ruleset", "ruleset_sha256")
+    predicate = {
+        "review": said["review"],
+        "signoff_sha256": signoff_sha256,
+        **{name: said[name] for name in rests_on},
+        "tool": said["tool"],
+    }
+    return statement.make(subjects, statement.PRIVACY_REVIEW, predicate)
 
 
-def _review(reviewer: str, method: str, scope: str, attestation: str, reviewed_at: float) -> PrivacyReview:
+def _said(reviewer: str, method: str, scope: str, attestation: str, reviewed_at: float) -> PrivacyReview:
     if not is_calendar(reviewed_at):
         raise DataError("TE314", what="reviewed_at", why="it is no time in the years 1 to 9999")
     fields = {"reviewer": reviewer, "method": method, "scope": scope, "attestation": attestation}
     return privacy_review({**fields, "reviewed_at": iso_seconds(reviewed_at)})
 
 
+def _refuse_open(state: State) -> None:
+    left = list(state.undecided())
+    if left:
+        first = ", ".join(f"finding {found.id} ({found.cls})" for found in left[:_TOLD])
+        more = f" and {len(left) - _TOLD} more" if len(left) > _TOLD else ""
+        raise DataError("TE319", why=f"{first}{more}")
+    unseen = list(state.uncovered())
+    if unseen:
+        path, percent, wanted = unseen[0]
+        more = f", and {len(unseen) - 1} more" if len(unseen) > 1 else ""
+        why = f"{percent} % of {path} was seen, the policy wants {wanted} %{more}"
+        raise DataError("TE319", why=why)
+
+
+def _withheld(state: State) -> tuple[Withheld, ...]:
+    """Return what stays out: what people left out, and what could not be reviewed at all."""
+    left_out = [
+        Withheld(one.path, one.sha256, body["class"], body["reason"])
+        for one in state.review.begun.candidates
+        if one.path in state.rejected and (body := state.rejected[one.path].body)
+    ]
+    refused = [
+        Withheld(one.path, one.sha256, "withheld-sealed", one.why) for one in state.review.begun.refused
+    ]
+    return tuple(sorted([*left_out, *refused], key=lambda one: one.path))
+
+
+def _bound(review: Review, state: State) -> dict[str, Any]:
+    """Return what a sign-off binds besides its files."""
+    reviewers = {entry.body["reviewer"] for entry in review.journal.entries if entry.kind == "decision"}
+    return {
+        "review_sha256": sha256_file(review.folder / review_folder.BEGUN)[0],
+        "findings_sha256": review.begun.findings_sha256,
+        "decisions_sha256": sha256_file(review.folder / review_folder.JOURNAL)[0],
+        "decisions": state.counts(),
+        "reviewers": sorted(reviewers),
+        "policy": review.policy.name,
+        "policy_sha256": review.begun.policy_sha256,
+        "ruleset": review.begun.ruleset,
+        "ruleset_sha256": review.begun.ruleset_sha256,
+    }
+
+
 @contextmanager
-def _new_folder(out: Path) -> Iterator[Path]:
-    """Make a private folder beside `out` that takes its name when all went well, and goes when not."""
-    if os.path.lexists(out):
-        raise WorldError("TE601", path=out.name, place=str(out))
-    folder = out.with_name(f".{out.name}.{secrets.token_hex(8)}.tmp")
+def _replacing(folder: Path) -> Iterator[Path]:
+    """Make a sign-off beside what stands there, which goes when all went well, and only then."""
+    made = folder / f".signing-{secrets.token_hex(8)}"
     try:
-        folder.mkdir(mode=0o700)
+        for left in folder.glob(".signing-*"):
+            shutil.rmtree(left)  # of somebody who was interrupted
+        (made / review_folder.REDACTED).mkdir(parents=True)
+        yield made
+        sync_folder(made / review_folder.REDACTED)
+        for name in (review_folder.SIGNOFF, review_folder.DSSE):
+            (folder / name).unlink(missing_ok=True)
+        sync_folder(folder)
+        shutil.rmtree(folder / review_folder.REDACTED, ignore_errors=True)
+        (made / review_folder.REDACTED).rename(folder / review_folder.REDACTED)
+        for name in (review_folder.DSSE, review_folder.SIGNOFF):
+            if (made / name).is_file():
+                (made / name).rename(folder / name)
+        sync_folder(folder)
     except OSError as error:
-        raise WorldError("TE602", path=out.name, why=error.strerror, place=str(out)) from None
-    try:
-        for name in (review_folder.CANDIDATE, review_folder.REDACTED):
-            (folder / name).mkdir()
-        yield folder
-        for name in (review_folder.CANDIDATE, review_folder.REDACTED, ""):
-            sync_folder(folder / name)
-        folder.rename(out)
-        sync_folder(out.parent)
-    except OSError as error:
-        raise WorldError("TE602", path=out.name, why=error.strerror, place=str(out)) from None
+        raise WorldError("TE602", path=folder.name, why=error.strerror, place=str(folder)) from None
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(made, ignore_errors=True)
 
 
-def _copy(trajectories: Sequence[Path], folder: Path, redactor: ReleaseRedactor) -> list[str]:
-    """Copy the candidates, so that what is reviewed cannot change; return their names, sorted."""
-    names: dict[str, str] = {}
-    for path in sorted(trajectories, key=lambda path: path.name):
-        fault = path_fault(path.name)
-        if fault:
-            raise DataError("TE314", what="a trajectory's file name", why=fault, place=path.name)
-        name = redactor.file_name(path.name)
-        if names.setdefault(name.casefold(), name) != name or (folder / name).exists():
-            raise DataError("TE310", what="a trajectory's file name", place=path.name)
-        with reading(path) as stream:
-            write_new(folder / name, iter(lambda: stream.read(CHUNK), b""), mode=0o600)
-    return sorted(names.values())
-
-
-def _redact(names: list[str], folder: Path, redactor: ReleaseRedactor) -> tuple[SignedFile, ...]:
-    surveys = {name: redactor.survey(folder / review_folder.CANDIDATE / name) for name in names}
+def _redact(
+    state: State, names: list[str], folder: Path, redactor: ReleaseRedactor
+) -> tuple[SignedFile, ...]:
+    candidates = state.review.folder / review_folder.CANDIDATE
+    redactor.learn(candidates / name for name in names)
+    surveys = {name: redactor.survey(candidates / name) for name in names}
+    of_path: dict[str, list[Found]] = {name: [] for name in names}
+    for found in state.review.findings:
+        if found.path in of_path:
+            of_path[found.path].append(found)
     files = []
-    with (folder / review_folder.FINDINGS).open("xb") as findings:
-        for name, survey in surveys.items():
-
-            def report(entry: dict[str, object], path: str = name) -> None:
-                findings.write(encode({"path": path, **entry}) + b"\n")
-
-            redacted = redactor.write(survey, folder / review_folder.REDACTED / name, report)
-            candidate_sha256, _ = sha256_file(folder / review_folder.CANDIDATE / name)
-            files.append(SignedFile(name, candidate_sha256, redacted))
-        findings.flush()
-        os.fsync(findings.fileno())
+    for name, survey in surveys.items():
+        findings = of_path[name]
+        approved = frozenset(found.id for found in findings if state.outcome(found).kind == APPROVE)
+        redacted = redactor.write(survey, folder / review_folder.REDACTED / name, Guides(findings, approved))
+        counts = dict(sorted(Counter(found.cls for found in findings).items()))
+        files.append(SignedFile(name, state.review.of_path(name).sha256, counts, redacted))
     if len({file.redacted.trajectory_id for file in files}) < len(files):
         raise DataError("TE310", what="a trajectory id")
     return tuple(files)

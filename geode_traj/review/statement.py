@@ -8,6 +8,7 @@ from typing import Any, Final
 from geode_traj.contract.quality import Quality, completeness, replay_reasons
 
 REVIEWED: Final = "reviewed"
+UNREVIEWED: Final = "unreviewed"
 _REASONS: Final = ("scope_incompleteness", "replay_incompleteness")
 # Counted by every publication from what it wrote; all else in `integrity` is the producer's.
 _COUNTED: Final = frozenset(
@@ -30,9 +31,14 @@ def kept(head: dict[str, Any], quality: Quality) -> dict[str, Any]:
 
 
 def privacy(
-    own: dict[str, Any], listed: Counter[str], around: list[dict[str, Any]], omitted: int
+    own: dict[str, Any],
+    listed: Counter[str],
+    around: list[dict[str, Any]],
+    omitted: int,
+    *,
+    reviewed: bool,
 ) -> dict[str, Any]:
-    """Return the `privacy` object: reviewed, with every redaction declared by class.
+    """Return the `privacy` object: `reviewed` or not, with every redaction declared by class.
 
     `listed` counts what the events list; `around` are the redactions outside the events, which are listed
     here, as `_redactions`, their pointers from the root; `omitted` events hold digests in place of bodies.
@@ -43,7 +49,7 @@ def privacy(
     outside = Counter(str(entry["class"]) for entry in around)
     for kind, classes in (("value_redaction", listed), ("head_redaction", outside)):
         declared += [{"type": kind, "class": cls, "count": count} for cls, count in counts(classes).items()]
-    stated = {**own, "review_state": REVIEWED, "redactions": declared}
+    stated = {**own, "review_state": REVIEWED if reviewed else UNREVIEWED, "redactions": declared}
     return {**stated, "_redactions": around} if around else stated
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from geode_traj.codec import pointer
+from geode_traj.codec.pointer import Trail
+
 
 def child_name(key: str, name: str) -> str:
     """Return the name that what stands under `key` goes by, in a container that goes by `name`."""
@@ -22,3 +25,18 @@ def texts(value: object) -> Iterator[str]:
             stack.extend(item.values())
         elif isinstance(item, list):
             stack.extend(item)
+
+
+def placed_texts(value: object) -> Iterator[tuple[tuple[str, bool], str]]:
+    """Yield every string and every key with its place: its pointer, and whether it is the key there."""
+    stack: list[tuple[Trail, object]] = [(None, value)]
+    while stack:
+        trail, item = stack.pop()
+        if isinstance(item, str):
+            yield (pointer.of(trail), False), item
+        elif isinstance(item, dict):
+            for key, child in item.items():
+                yield (pointer.of((trail, key)), True), key
+                stack.append(((trail, key), child))
+        elif isinstance(item, list):
+            stack.extend(((trail, i), item[i]) for i in range(len(item)))

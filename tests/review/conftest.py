@@ -24,11 +24,11 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def redact_trajectory(candidate, out, *, key, ruleset=None, sensitive_keys=(), report=None, engines=()):
+def redact_trajectory(candidate, out, *, key, ruleset=None, sensitive_keys=(), guides=None, engines=()):
     """Write the published form of one trajectory alone."""
     scanner = Scanner("publish", sensitive_keys, ruleset)
     release = ReleaseRedactor(key, Numbering(key), scanner, engines=engines)
-    return release.write(release.survey(candidate), out, report)
+    return release.write(release.survey(candidate), out, guides)
 
 
 class Build:

@@ -6,10 +6,10 @@ from geode_traj.contract.ids import legacy_event_id
 from geode_traj.export.trajectory import Export
 from geode_traj.migrate.apply import apply
 from geode_traj.migrate.plan import plan
-from geode_traj.review.sign import sign
 from geode_traj.store import opening, secrets
 from tests.reference.trajectory import check_trajectory
 from tests.review.conftest import sha256
+from tests.support.reviews import signed_off
 from tests.support.secrets import make
 
 TOKEN, OTHER, ADDRESS = make("github_token"), make("github_oauth"), make("email")
@@ -42,8 +42,7 @@ def test_from_transcript_to_published_form(tmp_path):
     # What the import redacted is numbered by the store; personal data is still there.
     assert TOKEN not in private and ADDRESS in private
 
-    review = {"reviewer": "Demo", "method": "read", "scope": "demo", "attestation": "ok", "reviewed_at": 1.0}
-    signed = sign([exported], tmp_path / "review", **review, key=key)
+    signed = signed_off([exported], tmp_path / "review", key=key)
     text = (tmp_path / "review" / "redacted" / "s-1.json").read_text("utf-8")
     value = json.loads(text)
     assert check_trajectory(value) == []
@@ -53,7 +52,7 @@ def test_from_transcript_to_published_form(tmp_path):
     assert contents[3]["summary"] == "[REDACTED:github_token:2] [REDACTED:github_token:1]"
     assert contents[1]["_legacy"] == {"event": "user_message", "line_number": 2}
     (file,) = signed.files
-    assert file.redacted.findings == {"email": 1}
+    assert file.findings == {"email": 1}
     assert file.redacted.redactions == {"email": 1, "github_token": 4, "sensitive_field": 1}
 
     # Who knows a line can say which event it gave, until it is published.

@@ -9,8 +9,11 @@ import pytest
 from geode_traj.codec.schema import problems
 from geode_traj.contract.release import record_sha256
 from geode_traj.errors import DataError, WorldError
-from geode_traj.review.sign import read_key, sign
+from geode_traj.review.folder import open_review, read_key
+from geode_traj.review.sign import sign
+from geode_traj.scan.engine import Scanner
 from tests.reference.trajectory import check_trajectory
+from tests.support.reviews import REVIEW, begun, signed_off
 from tests.support.secrets import CREDENTIALS, core, make
 
 FOUND_PERSONAL = (
@@ -21,22 +24,19 @@ FOUND_PERSONAL = (
     "home_path_windows",
     "mac_address",
 )
-REVIEW = {
-    "reviewer": "Demo Reviewer",
-    "method": "read every event",
-    "scope": "demo/small",
-    "attestation": "Nothing private is left.",
-    "reviewed_at": 1_767_225_600.75,
-}
 
 
 def signed(build, docs, name="review", **options):
     paths = [build.write(doc, file) for file, doc in docs.items()]
-    return sign(paths, build.folder.parent / name, **{**REVIEW, "key": build.key, **options})
+    return signed_off(paths, build.folder.parent / name, **{"key": build.key, **options})
 
 
 def tree(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
 
 
 def forms(text):
@@ -59,7 +59,17 @@ def test_makes_the_folder(build):
     folder = build.folder.parent / "review"
     made = signed(build, {"one.json": doc})
     files = tree(folder)
-    assert files.keys() == {"candidate/one.json", "redacted/one.json", "findings.jsonl", "signoff.json"}
+    assert files.keys() == {
+        "candidate/one.json",
+        "review.json",
+        "policy.toml",
+        "findings.jsonl",
+        "decisions.jsonl",
+        "decisions.head",
+        "key",
+        "redacted/one.json",
+        "signoff.json",
+    }
     assert files["candidate/one.json"] == (build.folder / "one.json").read_bytes()
     assert check_trajectory(json.loads(files["redacted/one.json"])) == []
 
@@ -75,12 +85,14 @@ def test_makes_the_folder(build):
     assert entry["trajectory_id"] == "geode-session-s-1"
     assert entry["findings"] == entry["redactions"] == {"email": 1}
     (finding,) = map(json.loads, files["findings.jsonl"].splitlines())
-    assert {finding[key] for key in ("path", "ordinal", "pointer", "class", "n")} == {
+    assert [finding[key] for key in ("id", "path", "ordinal", "pointer", "class", "value")] == [
+        1,
         "one.json",
         1,
-        "/content",
+        "/payload/content",
         "email",
-    }
+        1,
+    ]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert [path.name for path in folder.parent.iterdir() if path.name.startswith(".")] == []
 
@@ -121,7 +133,7 @@ def test_no_encoded_value_leaves(build, kind):
         assert text not in redacted
 
 
-def test_makes_a_key_when_none_is_given_and_takes_it_again(build):
+def test_the_key_of_the_review_is_taken_where_none_is_given(build):
     docs = {"one.json": build.doc([build.event({"content": make("email")})])}
     signed(build, docs, key=None)
     first = build.folder.parent / "review"
@@ -129,10 +141,9 @@ def test_makes_a_key_when_none_is_given_and_takes_it_again(build):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     secret = read_key(path)
     assert len(secret) == 32
-    signed(build, docs, "again", key=None, key_file=path)
+    signed(build, docs, "again", key=secret)
     signed(build, docs, "other", key=None)
     again, other = (build.folder.parent / name for name in ("again", "other"))
-    assert not (again / "key").exists()
     redacted = "redacted/one.json"
     assert (first / redacted).read_bytes() == (again / redacted).read_bytes()
     assert (first / redacted).read_bytes() != (other / redacted).read_bytes()
@@ -145,11 +156,13 @@ def test_the_digest_of_a_signoff_confirms_no_guess(build):
     """A release names it; who guesses the candidate knows all of the file but the salt."""
     docs = {"one.json": build.doc([build.event({"content": make("email")})])}
     first = signed(build, docs).to_json()
-    again = signed(build, docs, "again").to_json()
-    other = signed(build, docs, "other", key=build.key[::-1]).to_json()
+    folder = build.folder.parent / "review"
+    again = sign(open_review(folder), **REVIEW, scanner=Scanner("publish")).to_json()
     assert first == again
-    assert {key for key in first if first[key] != other[key]} == {"files", "salt"}
-    assert first["salt"] not in (build.folder.parent / "review/redacted/one.json").read_text()
+    assert first["salt"] not in (folder / "redacted/one.json").read_text()
+    other = signed(build, docs, "other", key=build.key[::-1]).to_json()
+    drawn = {"files", "salt", "decisions_sha256", "review_sha256"}
+    assert {key for key in first if first[key] != other[key]} == drawn
 
 
 def test_files_of_one_review_share_ids_and_numbers_in_any_order(build):
@@ -192,7 +205,6 @@ def test_a_private_file_name_is_replaced(build):
         ({"method": "seen on " + make("mac_address")}, "TE308"),
         ({"scope": make("password_assignment")}, "TE308"),
         ({"attestation": make("url_credentials")}, "TE308"),
-        ({"key": b"short"}, "TE311"),
         ({"engines": [lambda text: ["odd"] if text == "hello" else []]}, "TE308"),
     ],
 )
@@ -201,7 +213,14 @@ def test_refuses_and_leaves_nothing(build, change, code):
         signed(build, {"one.json": build.doc([build.event()])}, **change)
     assert refused.value.code == code
     assert make("email") not in str(refused.value)
-    assert [path.name for path in build.folder.parent.iterdir()] == ["given"]
+    assert not {"signoff.json", "redacted"} & names(build.folder.parent / "review")
+    assert not any(name.startswith(".") for name in names(build.folder.parent / "review"))
+
+
+def test_a_short_key_is_refused(build):
+    with pytest.raises(DataError) as refused:
+        signed(build, {"one.json": build.doc([build.event()])}, key=b"short")
+    assert refused.value.code == "TE311" and names(build.folder.parent) == {"given"}
 
 
 def test_bounds_hold_after_stripping(build):
@@ -211,45 +230,55 @@ def test_bounds_hold_after_stripping(build):
 
 def test_refuses_what_does_not_belong_together(build):
     doc = build.doc([build.event()])
-    twins = {"a.json": doc, "b.json": doc}
-    wrong = {"a.jsonl": doc}
-    cases = {"A.json": doc, "a.json": {**doc, "trajectory_id": "x"}}
     for docs, code in (
-        (twins, "TE310"),
-        (wrong, "TE314"),
-        (cases, "TE310"),
+        ({"a.json": doc, "b.json": doc}, "TE310"),
+        ({"a.jsonl": doc}, "TE314"),
+        ({"A.json": doc, "a.json": {**doc, "trajectory_id": "x"}}, "TE310"),
         ({"manifest.json": doc}, "TE314"),
     ):
         with pytest.raises(DataError) as refused:
-            signed(build, docs)
+            signed(build, docs, "-".join(docs))
         assert refused.value.code == code
+        assert not (build.folder.parent / "-".join(docs) / "signoff.json").exists()
+
+
+def test_what_cannot_be_published_stays_out_and_is_told(build):
+    doc = build.doc([build.event()])
     invalid = {**doc, "integrity": {**doc["integrity"], "complete": not doc["integrity"]["complete"]}}
-    with pytest.raises(DataError) as refused:
-        signed(build, {"a.json": doc, "b.json": {**invalid, "trajectory_id": "x"}})
-    assert refused.value.code == "TE303"
-    assert [path.name for path in build.folder.parent.iterdir()] == ["given"]
+    (build.folder / "broken.json").write_text("{")
+    docs = {"a.json": doc, "b.json": {**invalid, "trajectory_id": "x"}}
+    paths = [*(build.write(one, name) for name, one in docs.items()), build.folder / "broken.json"]
+    made = signed_off([*paths, build.folder / "gone.json"], build.folder.parent / "review")
+    assert [file.path for file in made.files] == ["a.json"]
+    assert [(one.path, one.cls, one.reason) for one in made.withheld] == [
+        ("b.json", "withheld-sealed", "invalid"),
+        ("broken.json", "withheld-sealed", "unreadable"),
+        ("gone.json", "withheld-sealed", "unreadable"),
+    ]
+    assert problems("geode-traj.signoff@1", made.to_json()) == []
+    assert names(build.folder.parent / "review" / "candidate") == {"a.json"}
 
 
 def test_refuses_an_existing_folder_and_missing_files(build):
     folder = build.folder.parent / "review"
     folder.mkdir()
+    paths = [build.write(build.doc([build.event()]))]
     with pytest.raises(WorldError) as exists:
-        signed(build, {"one.json": build.doc([build.event()])})
+        begun(paths, folder)
     assert exists.value.code == "TE601" and list(folder.iterdir()) == []
     folder.rmdir()
-    for paths, code in (([], "TE104"), ([build.folder / "no.json"], "TE201")):
-        with pytest.raises(WorldError) as missing:
-            sign(paths, folder, **REVIEW, key=build.key)
-        assert missing.value.code == code and not folder.exists()
+    with pytest.raises(WorldError) as missing:
+        begun([], folder)
+    assert missing.value.code == "TE104" and not folder.exists()
     with pytest.raises(WorldError) as unwritable:
-        sign([build.folder / "one.json"], build.folder / "no" / "review", **REVIEW, key=build.key)
+        begun(paths, build.folder / "no" / "review")
     assert unwritable.value.code == "TE602"
 
 
-@pytest.mark.parametrize("text", ["", "zz", "é", "00" * 31])
+@pytest.mark.parametrize("text", ["zz", "é", "00 0"])
 def test_a_bad_key_file_is_refused(build, text):
     path = build.folder / "key"
     path.write_text(text)
     with pytest.raises(DataError) as refused:
-        signed(build, {"one.json": build.doc([build.event()])}, key=None, key_file=path)
+        read_key(path)
     assert refused.value.code == "TE311"

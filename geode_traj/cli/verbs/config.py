@@ -26,6 +26,7 @@ def show(origin: bool) -> int:
     for path, given in config.files():
         if "store" in given:
             rows[0] = ("store", given["store"], str(path))
+        rows += [("policy", given["policy"], str(path))] if "policy" in given else []
         rows += [("sensitive_fields", name, str(path)) for name in given.get("sensitive_fields", [])]
     table(row if origin else row[:2] for row in rows)
     return 0
