@@ -37,14 +37,15 @@ from geode_traj.contract.policy import Policy
 from geode_traj.contract.publish import KEY_BYTES
 from geode_traj.contract.release import path_fault
 from geode_traj.errors import DataError, TrajError, WorldError
-from geode_traj.jobs.scan_parts import Part
-from geode_traj.jobs.scan_workers import Unit, scan_units
+from geode_traj.jobs.scan_known import learned
+from geode_traj.jobs.scan_parts import Label, Part
+from geode_traj.jobs.scan_streams import merged, scan_streams
+from geode_traj.jobs.scan_workers import Unit
 from geode_traj.review.folder import Begun, Candidate, Found, Refused, write_findings
 from geode_traj.review.journal import Journal
 from geode_traj.review.redact import public_name
 from geode_traj.scan.engine import Scanner
-from geode_traj.scan.learn import Learner
-from geode_traj.scan.leaves import texts
+from geode_traj.scan.finding import ScanFinding
 from geode_traj.verify import verify_path
 
 _SEARCHED: Final = "searched"
@@ -104,7 +105,8 @@ def start(
         inputs = [_taken(folder, path, key, scanner) for path in given]
         _refuse_twins(inputs)
         whole = [one for one in inputs if not one.why]
-        knowing = _learned(folder, whole, scanner)
+        knowing = _learned(folder, whole, scanner, jobs)
+        whole = [one for one in whole if not one.why]
         _search(folder, whole, knowing, key, jobs)
         findings = _findings(whole, policy)
         begun = _begin(folder, key, inputs, findings, policy, knowing, sensitive)
@@ -233,49 +235,39 @@ def _refuse_twins(inputs: Sequence[_Input]) -> None:
         seen.add(one.name.casefold())
 
 
-def _learned(folder: Path, inputs: Iterable[_Input], scanner: Scanner) -> Scanner:
-    """Return a scanner that knows the names of users and hosts in all candidates; events are counted, too."""
-    learner = Learner()
-    for one in inputs:
-        with reading(folder / review_folder.CANDIDATE / one.name) as stream:
-            document = read(stream, place=one.name)
-            for text in document.events:
-                one.events += 1
-                for leaf in texts(text.value):
-                    learner.see(leaf)
-            for leaf in texts(document.head):
-                learner.see(leaf)
-    known = learner.known(scanner.known.values)
-    return scanner.knowing(known) if known != scanner.known else scanner
+def _learned(folder: Path, inputs: Sequence[_Input], scanner: Scanner, jobs: int) -> Scanner:
+    """Return a scanner that knows the names of users and hosts in all candidates."""
+    knowing, missed = learned(_units(folder, inputs), scanner, jobs)
+    for owner, _ in missed:
+        inputs[owner].why = "not-scanned"
+    return knowing
 
 
 def _search(folder: Path, inputs: Sequence[_Input], scanner: Scanner, key: bytes, jobs: int) -> None:
     """Search what was not searched before, and keep what was found of a file once all of it was searched."""
     todo = [one for one in inputs if not (folder / _SEARCHED / one.name).is_file()]
-    left = dict.fromkeys(range(len(todo)), 0)
-    done = -1
-    for unit, result in scan_units(_units(folder, todo), scanner, key, jobs):
-        for index in range(done + 1, unit.owner):
-            _keep(folder, todo[index])
-        done = max(done, unit.owner - 1)
-        one = todo[unit.owner]
-        left[unit.owner] += 1
-        for label, found in result.findings:
-            one.found.append({"label": label, **found.to_json(), "mac": f"{found.value_number:064x}"})
+    done = 0
+    found: list[tuple[Label, ScanFinding]] = []
+    for unit, result in scan_streams(_units(folder, todo), scanner, key, jobs):
+        while done < unit.owner:
+            _keep(folder, todo[done], found)
+            done, found = done + 1, []
+        found += result.findings
         if result.unscanned:
-            one.why = "not-scanned"
-    for index in range(done + 1, len(todo)):
-        _keep(folder, todo[index])
+            todo[unit.owner].why = "not-scanned"
+    for one in todo[done:]:
+        _keep(folder, one, found)
+        found = []
     for one in inputs:
-        path = folder / _SEARCHED / one.name
-        kept = json.loads(read_bounded(path, _MAX_PART))
+        kept = json.loads(read_bounded(folder / _SEARCHED / one.name, _MAX_PART))
         one.found, one.why = kept["found"], kept["why"]
 
 
-def _keep(folder: Path, one: _Input) -> None:
-    kept = {"found": one.found, "why": one.why}
-    write_new(folder / _SEARCHED / one.name, [dumps(kept)], mode=0o600)
-    one.found = []
+def _keep(folder: Path, one: _Input, findings: list[tuple[Label, ScanFinding]]) -> None:
+    found = [
+        {"label": label, **it.to_json(), "mac": f"{it.value_number:064x}"} for label, it in merged(findings)
+    ]
+    write_new(folder / _SEARCHED / one.name, [dumps({"found": found, "why": one.why})], mode=0o600)
 
 
 def _units(folder: Path, inputs: Iterable[_Input]) -> Iterator[Unit]:
@@ -284,7 +276,9 @@ def _units(folder: Path, inputs: Iterable[_Input]) -> Iterator[Unit]:
         held = 0
         with reading(folder / review_folder.CANDIDATE / one.name) as stream:
             document = read(stream, place=one.name)
+            one.events = 0
             for text in document.events:
+                one.events += 1
                 data = dumps(text.value) if text.data is None else text.data
                 batch.append(Part(text.ordinal, data))
                 held += len(data)

@@ -15,7 +15,7 @@ from geode_traj.review.folder import open_review
 from geode_traj.review.redact import public_name
 from geode_traj.scan.engine import Scanner
 from tests.review.conftest import Build
-from tests.support.reviews import begun, policy
+from tests.support.reviews import begun, policy, signed_off
 from tests.support.secrets import make
 
 KEY = bytes(range(32))
@@ -61,17 +61,22 @@ def test_an_interrupted_start_goes_on(build, tmp_path, monkeypatch, searched):
     kept = []
     real = review_start._keep
 
-    def interrupted(folder, one):
+    def interrupted(folder, one, found):
         if len(kept) == searched:
             raise KeyboardInterrupt
         kept.append(one.name)
-        real(folder, one)
+        real(folder, one, found)
 
     monkeypatch.setattr(review_start, "_keep", interrupted)
     with pytest.raises(KeyboardInterrupt):
         begun(paths, tmp_path / "review", key=KEY)
     assert names(tmp_path) == {"given", "whole", ".review.part"}
-    monkeypatch.setattr(review_start, "_keep", lambda folder, one: (kept.append(one.name), real(folder, one)))
+
+    def counted(folder, one, found):
+        kept.append(one.name)
+        real(folder, one, found)
+
+    monkeypatch.setattr(review_start, "_keep", counted)
     begun(paths, tmp_path / "review", key=KEY)
     assert sorted(kept) == [path.name for path in paths]  # nothing was searched twice
     assert tree(tmp_path / "review") == tree(tmp_path / "whole")
@@ -157,3 +162,23 @@ def test_killed_at_any_moment_it_goes_on(build, tmp_path):
     assert tree(tmp_path / "review") == tree(tmp_path / "whole")
     assert not list(Path(tmp_path).glob(".*.part"))
     assert json.loads((tmp_path / "review" / "review.json").read_bytes())["refused"] == []
+
+
+def test_a_secret_cut_over_events_is_found_in_each_and_goes(build, tmp_path):
+    token = make("github_token")
+    cuts = (token[:9], token[9:20], token[20:])
+    events = [
+        build.event({"delta": text, "content": ""}, kind="legacy.imported")
+        for text in ("so ", *cuts, " it is")
+    ]
+    path = build.write(build.doc(events))
+    begun([path], tmp_path / "review")
+    found = open_review(tmp_path / "review").findings
+    assert [(one.ordinal, one.pointer, one.span, one.view) for one in found] == [
+        (ordinal, "/payload/delta", (0, len(text)), "chunks") for ordinal, text in enumerate(cuts, start=2)
+    ]
+    assert {one.value for one in found} == {1}
+    signed_off([path], tmp_path / "again")
+    redacted = (tmp_path / "again" / "redacted" / "one.json").read_text("utf-8")
+    assert all(text not in redacted for text in cuts)
+    assert redacted.count("[REDACTED:github_token:1]") == 3
