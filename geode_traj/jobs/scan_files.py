@@ -9,8 +9,8 @@ from __future__ import annotations
 import codecs
 import hashlib
 import secrets
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import BinaryIO, Final, cast
@@ -22,6 +22,7 @@ from geode_traj.codec.framed import MAX_WHOLE
 from geode_traj.codec.jsonl import MAX_LINE, lines
 from geode_traj.codec.reading import tolerant
 from geode_traj.errors import DataError, TrajError, WorldError
+from geode_traj.jobs.scan_known import learned
 from geode_traj.jobs.scan_parts import Label, Mac, Part, Unscanned, keyed
 from geode_traj.jobs.scan_report import FailOn, Scanned, exit_code, report
 from geode_traj.jobs.scan_streams import scan_streams
@@ -29,6 +30,7 @@ from geode_traj.jobs.scan_workers import SECONDS, Unit
 from geode_traj.model.report import Report
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.finding import ScanFinding
+from geode_traj.scan.known import VALUE
 from geode_traj.scan.rules import Profile
 
 STDIN: Final = "-"
@@ -69,12 +71,22 @@ def scan_with(
     jobs: int = 1,
     seconds: float = SECONDS,
     stdin: BinaryIO | None = None,
+    learn: bool = False,
 ) -> Report:
-    """Scan files with a scanner that was set up elsewhere; see `scan`."""
+    """Scan files with a scanner that was set up elsewhere; see `scan`.
+
+    `learn`: names of users and hosts that one text shows are found in all of them. It takes a pass before.
+    """
     key = secrets.token_bytes(32)  # numbers join equal values inside one report only
-    files = _Files(paths, scanner, keyed(key), stdin)
-    for unit, result in scan_streams(files.units(), scanner, key, jobs, seconds=seconds):
-        files.done[unit.owner].add(result)
+    files = _Files(tuple(paths), scanner, keyed(key), stdin)
+    missed: list[tuple[int, Unscanned]] = []
+    with closing(files):
+        if learn:
+            scanner, missed = learned(files.units(), scanner, jobs, seconds=seconds)
+        for unit, result in scan_streams(files.units(), scanner, key, jobs, seconds=seconds):
+            files.done[unit.owner].add(result)
+    for owner, why in missed:
+        files.done[owner].unscanned[why] = None
     if not files.done:
         raise WorldError("TE104")
     return report(files.done, scanner, fail_on)
@@ -94,16 +106,24 @@ def require_scannable(paths: Iterable[Path], *, sensitive: Iterable[str] = (), j
 class _Files:
     """The files of one scan: what they are cut into, and what is known of each."""
 
-    def __init__(self, paths: Iterable[Path], scanner: Scanner, mac: Mac, stdin: BinaryIO | None) -> None:
+    def __init__(self, paths: Sequence[Path], scanner: Scanner, mac: Mac, stdin: BinaryIO | None) -> None:
         self.done: list[Scanned] = []
         self._paths = paths
         self._scanner = scanner
         self._credentials = {rule.cls for rule in scanner.ruleset.rules if "import" in rule.profiles}
+        self._credentials.add(VALUE)
         self._mac = mac
         self._stdin = stdin
+        self._copy: BinaryIO | None = None
+        self._stack = ExitStack()
+
+    def close(self) -> None:
+        """Let go of what was read from stdin."""
+        self._stack.close()
 
     def units(self) -> Iterator[Unit]:
-        """Yield what is to be searched, file by file."""
+        """Yield what is to be searched, file by file; each time anew."""
+        self.done = []
         for path in self._paths:
             one = self._named(path)
             self.done.append(one)
@@ -131,11 +151,13 @@ class _Files:
             with reading(path) as stream:
                 yield stream
             return
-        with SpooledTemporaryFile(max_size=_SPOOLED) as copy:
+        if self._copy is None:  # it can be read once, and is read twice
+            copy = SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115 - closed by the stack
+            self._copy = cast(BinaryIO, self._stack.enter_context(copy))
             while chunk := self._stdin.read(CHUNK):
-                copy.write(chunk)
-            copy.seek(0)
-            yield cast(BinaryIO, copy)
+                self._copy.write(chunk)
+        self._copy.seek(0)
+        yield self._copy
 
     def _of_stream(self, stream: BinaryIO, one: Scanned) -> Iterator[Unit]:
         if stream.read(2) not in _UTF16:

@@ -20,6 +20,8 @@ from geode_traj.codec.reading import tolerant
 from geode_traj.scan.chunks import Edge, Piece, Stretch, find_across, may_hold, pieces
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.finding import ScanFinding, scan_text, scan_value, told, without
+from geode_traj.scan.learn import Learner
+from geode_traj.scan.leaves import texts
 
 QUARANTINED: Final = "quarantined"
 """The rule of a finding that stands for a text nobody looked at."""
@@ -60,12 +62,14 @@ class Unscanned(NamedTuple):
 class Result:
     """What some parts hold. The value numbers of the findings are keyed digests still (`Mac`).
 
-    `pieces` are what may be searched again, joined with pieces of other parts: label, piece, pointer to tell.
+    `pieces` are what may be searched again, joined with pieces of other parts: label, piece, pointer to tell;
+    `learner` is who learned from the parts (`learn_parts`).
     """
 
     findings: list[tuple[Label, ScanFinding]] = field(default_factory=list)
     unscanned: list[Unscanned] = field(default_factory=list)
     pieces: list[tuple[Label, Piece | Edge, str]] = field(default_factory=list)
+    learner: Learner = field(default_factory=Learner)
 
 
 def keyed(key: bytes) -> Mac:
@@ -91,6 +95,17 @@ def scan_parts(parts: tuple[Part, ...], scanner: Scanner, mac: Mac, skipped: dic
                 result.findings.append((label, found))
     # Behind all texts, so that the numbers of these stay what they are.
     result.pieces = [(label, *piece) for label, value in streams for piece in _pieces(value, scanner)]
+    return result
+
+
+def learn_parts(parts: tuple[Part, ...], _scanner: Scanner, _mac: Mac, _skipped: dict[int, str]) -> Result:
+    """Learn names from parts (`scan.learn`), instead of searching them."""
+    result = Result()
+    for part in parts:
+        values = None if part.kind == "raw" else _json(part.data.rstrip(b","))
+        for value in [part.data.decode("utf-8", "replace")] if values is None else [one for one, _ in values]:
+            for text in texts(value):
+                result.learner.see(text)
     return result
 
 

@@ -22,6 +22,7 @@ from geode_traj.contract import bounds
 from geode_traj.contract.ids import COLUMN_BOUNDS, MAX_SESSION_ID, MAX_SOURCE, fit
 from geode_traj.errors import WorldError
 from geode_traj.jobs.prune import scrubbed
+from geode_traj.jobs.scan_known import learned
 from geode_traj.jobs.scan_parts import Part, Unscanned
 from geode_traj.jobs.scan_report import FailOn, Scanned, report
 from geode_traj.jobs.scan_streams import scan_streams
@@ -31,6 +32,7 @@ from geode_traj.model.event import Row
 from geode_traj.model.report import Report
 from geode_traj.scan.chunks import VIEW, Streams, may_hold
 from geode_traj.scan.engine import Scanner
+from geode_traj.scan.known import Known
 from geode_traj.scan.matching import Span
 from geode_traj.scan.numbering import Numbering
 from geode_traj.store import blobs, events, opening, rewriting, secrets
@@ -85,18 +87,19 @@ def scan_store(
     sensitive: Iterable[str] = (),
     jobs: int = 1,
     seconds: float = SECONDS,
+    learn: bool = False,
 ) -> StoreScan:
     """Scan every text of a store; with `redact`, put placeholders in the place of what is found.
 
     One entry a session; after redacting it tells what is left, and in `redaction` what was done. `sensitive`
-    are the field names that `scanner` was given. Raises `WorldError` TE503 without a store, TE501 when it
-    stays busy.
+    are the field names that `scanner` was given; `learn`: names of users and hosts that one text shows are
+    found in all of them. Raises `WorldError` TE503 without a store, TE501 when it stays busy.
     """
     key = random.token_bytes(32)
-    found = _survey(store, scanner, key, jobs, seconds, None)
+    found = _survey(store, scanner, key, jobs, seconds, None, learn=learn)
     held = None
     if redact:
-        done = _redact(store, found, tuple(sensitive))
+        done = _redact(store, found, tuple(sensitive), scanner.known)
         held = done.held
         found = [one for one in found if not one.ours or one.session_id not in done.sessions]
         if done.receipts:  # what was redacted is scanned again
@@ -111,13 +114,26 @@ def scan_store(
 
 
 def _survey(
-    store: Path, scanner: Scanner, key: bytes, jobs: int, seconds: float, only: set[Any] | None
+    store: Path,
+    scanner: Scanner,
+    key: bytes,
+    jobs: int,
+    seconds: float,
+    only: set[Any] | None,
+    *,
+    learn: bool = False,
 ) -> list[Session]:
     with opening.open_reader(store) as connection, opening.translated(store):
         connection.text_factory = text_or_bytes
+        missed: list[tuple[int, Unscanned]] = []
+        if learn:
+            units = _Survey(store, connection, scanner, only).units()
+            scanner, missed = learned(units, scanner, jobs, seconds=seconds)
         survey = _Survey(store, connection, scanner, only)
         for unit, result in scan_streams(survey.units(), scanner, key, jobs, seconds=seconds):
             survey.sessions[unit.owner].scanned.add(result)
+    for owner, why in missed:
+        survey.sessions[owner].scanned.unscanned[why] = None
     return survey.sessions
 
 
@@ -237,7 +253,7 @@ class _Redacted:
     held: WorldError | None = None
 
 
-def _redact(store: Path, found: list[Session], sensitive: tuple[str, ...]) -> _Redacted:
+def _redact(store: Path, found: list[Session], sensitive: tuple[str, ...], known: Known) -> _Redacted:
     done = _Redacted()
     todo = [one for one in found if one.ours and one.scanned.findings]
     with opening.open_writer(store) as connection:
@@ -245,7 +261,7 @@ def _redact(store: Path, found: list[Session], sensitive: tuple[str, ...]) -> _R
             with opening.transaction(connection):
                 given = secrets.numbers(connection)
                 numbering = Numbering(secrets.key(connection), given)
-                receipt = _Rewriting(connection, Scrubber(numbering, sensitive), one).run()
+                receipt = _Rewriting(connection, Scrubber(numbering, sensitive, known), one).run()
                 if not receipt.counts:
                     continue
                 secrets.write_numbers(connection, numbering.since(len(given)))

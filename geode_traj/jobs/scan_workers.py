@@ -13,13 +13,13 @@ import signal
 import struct
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any, Final, NamedTuple, NoReturn, cast
 
-from geode_traj.jobs.scan_parts import QUARANTINED, Part, Result, Unscanned, keyed, scan_parts
+from geode_traj.jobs.scan_parts import QUARANTINED, Mac, Part, Result, Unscanned, keyed, scan_parts
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.matching import Span
 
@@ -28,6 +28,9 @@ SECONDS: Final = 10.0
 
 MAX_QUARANTINED: Final = 16
 """So many texts of one unit that cannot be scanned are an attack: the rest of it is not tried."""
+
+Work = Callable[[tuple[Part, ...], Scanner, Mac, dict[int, str]], Result]
+"""What is done with the parts of a unit; see `scan_parts`."""
 
 SLOW: Final = "it took too long to scan"
 DIED: Final = "the process that scanned it died"
@@ -110,7 +113,9 @@ def allowed(seconds: float, size: int) -> float:
 class _Worker:
     """One process and what it is at work on."""
 
-    def __init__(self, scanner: Scanner, key: bytes, seconds: float, others: Iterable[_Worker]) -> None:
+    def __init__(
+        self, scanner: Scanner, key: bytes, seconds: float, work: Work, others: Iterable[_Worker]
+    ) -> None:
         self.task: _Task | None = None
         self._seconds = seconds
         self._at = mmap.mmap(-1, _AT.size)
@@ -121,7 +126,7 @@ class _Worker:
         if self._process == 0:
             for pipe in (self.pipe, *(other.pipe for other in others)):
                 pipe.close()  # or no worker would notice that its parent is gone
-            _serve(theirs, _Timed(scanner, self._at, seconds), key)
+            _serve(theirs, _Timed(scanner, self._at, seconds), key, work)
         theirs.close()
 
     def give(self, task: _Task) -> None:
@@ -174,8 +179,8 @@ class _Worker:
         return 0
 
 
-def _serve(pipe: Connection, scanner: _Timed, key: bytes) -> NoReturn:
-    """Scan what comes, in the child, until the parent is gone."""
+def _serve(pipe: Connection, scanner: _Timed, key: bytes, work: Work) -> NoReturn:
+    """Work on what comes, in the child, until the parent is gone."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -187,7 +192,7 @@ def _serve(pipe: Connection, scanner: _Timed, key: bytes) -> NoReturn:
                 scanner.begin(size, skipped)
                 answer: Result | str
                 try:
-                    answer = scan_parts(parts, cast(Scanner, scanner), mac, skipped)
+                    answer = work(parts, cast(Scanner, scanner), mac, skipped)
                 except Exception as error:  # not to be lost, and its words may be the transcript's
                     answer = f"scanning it failed ({type(error).__name__})"
                 signal.setitimer(signal.ITIMER_PROF, 0)
@@ -197,7 +202,13 @@ def _serve(pipe: Connection, scanner: _Timed, key: bytes) -> NoReturn:
 
 
 def scan_units(
-    units: Iterable[Unit | None], scanner: Scanner, key: bytes, jobs: int, *, seconds: float = SECONDS
+    units: Iterable[Unit | None],
+    scanner: Scanner,
+    key: bytes,
+    jobs: int,
+    *,
+    seconds: float = SECONDS,
+    work: Work = scan_parts,
 ) -> Iterator[tuple[Unit, Result]]:
     """Yield each unit with its result, in order; the same for any number of `jobs`.
 
@@ -206,6 +217,10 @@ def scan_units(
     says that the next one takes what is yielded first.
     """
     pool: list[_Worker] = []
+
+    def new() -> _Worker:
+        return _Worker(scanner, key, seconds, work, pool)
+
     given = iter(units)
     tasks: deque[_Task] = deque()
     waiting: deque[_Task] = deque()
@@ -222,7 +237,7 @@ def scan_units(
                     break
                 tasks.append(_Task(unit, unit.size))
                 waiting.append(tasks[-1])
-            while waiting and (worker := _idle(pool, jobs, scanner, key, seconds)):
+            while waiting and (worker := _idle(pool, jobs, new)):
                 worker.give(waiting.popleft())
             while tasks and (result := tasks[0].result) is not None:
                 yield tasks.popleft().unit, result
@@ -235,11 +250,11 @@ def scan_units(
             worker.end()
 
 
-def _idle(pool: list[_Worker], jobs: int, scanner: Scanner, key: bytes, seconds: float) -> _Worker | None:
+def _idle(pool: list[_Worker], jobs: int, new: Callable[[], _Worker]) -> _Worker | None:
     """Return a worker without a task, a new one while there may be more."""
     worker = next((worker for worker in pool if worker.task is None), None)
     if worker is None and len(pool) < jobs:
-        worker = _Worker(scanner, key, seconds, pool)
+        worker = new()
         pool.append(worker)
     return worker
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from geode_traj.codec.canonical import dumps
 from geode_traj.scan.engine import Scanner
+from geode_traj.scan.known import Known
 from geode_traj.scan.listed import Listed
 from geode_traj.scan.numbering import Numbering
 from geode_traj.scan.redact import Guide, Redactor
@@ -16,8 +17,11 @@ from geode_traj.scan.redact import Guide, Redactor
 class Scrubber:
     """Redacts payloads, columns and damaged lines with the import profile, numbering values store-wide."""
 
-    def __init__(self, numbering: Numbering, sensitive_fields: Iterable[str] = ()) -> None:
-        self._redactor = Redactor(Scanner("import", sensitive_fields), numbering.number)
+    def __init__(
+        self, numbering: Numbering, sensitive_fields: Iterable[str] = (), known: Known | None = None
+    ) -> None:
+        scanner = Scanner("import", sensitive_fields)
+        self._redactor = Redactor(scanner.knowing(known) if known else scanner, numbering.number)
         self.scanner = self._redactor.scanner
         self.may_match = self.scanner.may_match
         """Tells quickly whether anything in canonical JSON could need redaction."""

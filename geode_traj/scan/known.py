@@ -24,6 +24,10 @@ HOST: Final = "host_name"
 LEAST: Final = 6
 """A shorter value is refused: it would stand in too many words by chance."""
 
+MAX_VALUES: Final = 1000
+MAX_CHARACTERS: Final = 1 << 18
+"""More values, or longer ones together, are no list of one person's secrets."""
+
 _LINE = re.compile(r"(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_.-]*[ \t]*=[ \t]*(.*)", re.DOTALL)
 _SECRET_NAME = re.compile(
     r"pass|pwd|secret|token|key|credential|auth|cookie|dsn|(?:^|_)(?:pat|pin)(?:$|_)|connection|webhook|private",

@@ -41,12 +41,21 @@ _NOBODY: Final = frozenset(
 _WORD = re.compile(r"[a-z]{1,3}|[0-9._-]+")
 
 
+MAX_NAMES: Final = 4096
+"""Names of a kind that are told, the most common ones: where more people are met, it is no transcript."""
+
+
 class Learner:
     """Collects names while the texts of a transcript go by; memory is one entry a name."""
 
     def __init__(self) -> None:
         self._users: Counter[str] = Counter()
         self._hosts: Counter[str] = Counter()
+
+    def add(self, other: Learner) -> None:
+        """Learn what another one did."""
+        self._users.update(other._users)
+        self._hosts.update(other._hosts)
 
     def see(self, text: str) -> None:
         """Learn from one text."""
@@ -66,7 +75,11 @@ class Learner:
 
 
 def _names(counted: Counter[str]) -> frozenset[str]:
-    return frozenset(name.lower().strip(".-_") for name in counted if _telling(name.strip(".-_").lower()))
+    names: Counter[str] = Counter()
+    for name, count in counted.items():
+        names[name.lower().strip(".-_")] += count
+    telling = sorted(filter(_telling, names), key=lambda name: (-names[name], name))
+    return frozenset(telling[:MAX_NAMES])
 
 
 def _telling(name: str) -> bool:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
-from geode_traj.cli import known
+from geode_traj.cli import known as baselines
 from geode_traj.cli.config import default_store
 from geode_traj.cli.options import PATH, baseline_options, format_option, output_option, sensitive_option
 from geode_traj.cli.output import error_line, note, show_report
 from geode_traj.errors import WorldError, worst_exit
 from geode_traj.jobs.scan_files import scan_with
+from geode_traj.jobs.scan_known import ENGINES, named_engines, secrets
 from geode_traj.jobs.scan_report import FailOn, exit_code
 from geode_traj.jobs.verify_files import files
 from geode_traj.migrate.beside import cores
-from geode_traj.model.report import Report
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.rules import Profile
 
@@ -44,6 +46,14 @@ def _asked(context: click.Context, option: click.Parameter, given: str | None) -
               help="import: credentials (default of a store); publish: personal data too.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["high", "review", "none"]), default="high", show_default=True)
 @sensitive_option()
+@click.option("--known-env", is_flag=True,
+              help="Look for your own secrets in variables whose names say so.")  # fmt: skip
+@click.option("--known-file", "known_files", type=PATH, multiple=True, metavar="FILE",
+              help="Look for the secrets in this file, one a line or NAME=value (repeatable).")  # fmt: skip
+@click.option("--engine", "engines", type=click.Choice(ENGINES), multiple=True,
+              help="Ask this scanner too (repeatable; with --profile publish).")  # fmt: skip
+@click.option("--learn-names/--no-learn-names", default=True, show_default=True,
+              help="Look everywhere for users and hosts that one text shows (publish).")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes at work (default: one a core).")
 @baseline_options()
 @format_option()
@@ -56,6 +66,10 @@ def command(
     profile: Profile | None,
     fail_on: FailOn,
     sensitive_fields: tuple[str, ...],
+    known_env: bool,
+    known_files: tuple[Path, ...],
+    engines: tuple[str, ...],
+    learn_names: bool,
     jobs: int | None,
     baseline: Path | None,
     write_baseline: Path | None,
@@ -70,6 +84,9 @@ def command(
     that takes too long, is quarantined and never counts as clean. No report holds a secret or a part of one:
     equal values share a number (v1, v2, …). However many processes are at work, the report is the same.
 
+    With --known-env and --known-file your own secrets are found wherever they stand, in any encoding; with
+    --engine other scanners are asked. Values of streams that are cut over lines are found in each of them.
+
     With --store --redact, what today's rules find in what was imported under earlier ones is redacted as an
     import would have, and the database files are rewritten: no copy is left in them. Personal data stays in a
     store; `review sign` deals with it.
@@ -78,45 +95,54 @@ def command(
     a newer version wrote the store, 5 no file matched, 11 a reader keeps old text in the store's log, 12
     --output exists.
     """
-    if bool(paths) == (store is not None):
-        raise WorldError("TE101", what="the call", why="name files or folders, or give --store")
-    if (redact and store is None) or (dry_run and not redact):
-        raise WorldError("TE101", what="the call", why="--redact goes with --store, --dry-run with --redact")
-    if redact and profile == "publish":
-        raise WorldError("TE101", what="--redact", why="personal data stays in a store; see `review sign`")
-    baselined = known.read(baseline, write_baseline)
-    held = None
+    profile = profile or ("publish" if store is None else "import")
+    _refuse(profile, given=bool(paths), store=store is not None, redact=redact, dry_run=dry_run)
+    scanner = _scanner(profile, sensitive_fields, os.environ if known_env else {}, known_files, engines)
+    baselined = baselines.read(baseline, write_baseline)
+    jobs, learn, held = jobs or cores(), learn_names and profile == "publish", None
     if store is None:
-        scanner = Scanner(profile or "publish", sensitive_fields)
         found = scan_with(
-            scanner, files(paths, ""), fail_on=fail_on, jobs=jobs or cores(), stdin=sys.stdin.buffer
+            scanner, files(paths, ""), fail_on=fail_on, jobs=jobs, stdin=sys.stdin.buffer, learn=learn
         )
     else:
-        scanner = Scanner(profile or "import", sensitive_fields)
-        found, held = _store(store, scanner, fail_on, sensitive_fields, jobs, redact=redact and not dry_run)
+        from geode_traj.jobs.scan_store import scan_store
+
+        write = redact and not dry_run
+        done = scan_store(
+            store, scanner, redact=write, fail_on=fail_on, sensitive=sensitive_fields, jobs=jobs, learn=learn
+        )
+        found, held = done.report, done.held
     found = baselined.apply(found)
     show_report(found, form, output)
     if dry_run:
         note("dry run: nothing was written; what is found would be redacted")
-    codes = [known.exit_with(exit_code(found), exit_zero)]
+    codes = [baselines.exit_with(exit_code(found), exit_zero)]
     if held is not None:
         error_line(held)
         codes.append(held.exit_code)
     return worst_exit(codes)
 
 
-def _store(
-    store: Path,
-    scanner: Scanner,
-    fail_on: FailOn,
-    sensitive: tuple[str, ...],
-    jobs: int | None,
-    *,
-    redact: bool,
-) -> tuple[Report, WorldError | None]:
-    from geode_traj.jobs.scan_store import scan_store
+def _refuse(profile: Profile, *, given: bool, store: bool, redact: bool, dry_run: bool) -> None:
+    if given == store:
+        raise WorldError("TE101", what="the call", why="name files or folders, or give --store")
+    if (redact and not store) or (dry_run and not redact):
+        raise WorldError("TE101", what="the call", why="--redact goes with --store, --dry-run with --redact")
+    if redact and profile == "publish":
+        raise WorldError("TE101", what="--redact", why="personal data stays in a store; see `review sign`")
 
-    done = scan_store(
-        store, scanner, redact=redact, fail_on=fail_on, sensitive=sensitive, jobs=jobs or cores()
-    )
-    return done.report, done.held
+
+def _scanner(
+    profile: Profile,
+    sensitive: tuple[str, ...],
+    environment: Mapping[str, str],
+    known_files: tuple[Path, ...],
+    engines: tuple[str, ...],
+) -> Scanner:
+    if engines and profile == "import":
+        raise WorldError("TE101", what="--engine", why="other scanners are for --profile publish")
+    others = tuple(named_engines(engines))
+    known, unusable = secrets(environment, known_files)
+    if unusable:
+        note(f"{unusable} value(s) of --known-file are too short or too common to look for")
+    return Scanner(profile, sensitive, known=known, engines=others)
