@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Final
 
+_BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE62: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _CRC_DIGITS: Final = 6
 _PHRASES: Final = (24, 21, 18, 15, 12)
@@ -41,6 +42,15 @@ def jwt(value: str) -> bool:
     except (Error, ValueError, RecursionError):
         return False
     return isinstance(read, dict) and ("alg" in read or "enc" in read)
+
+
+def wallet(value: str) -> bool:
+    """Tell whether base 58 carries the checksum of a wallet's key (Base58Check)."""
+    number = 0
+    for char in value:
+        number = number * 58 + _BASE58.index(char)
+    data = number.to_bytes(-(-number.bit_length() // 8) or 1, "big")
+    return sha256(sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
 
 
 def luhn(digits: str) -> bool:

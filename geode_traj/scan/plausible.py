@@ -9,64 +9,69 @@ import base64
 import binascii
 import ipaddress
 import re
-from hashlib import sha256
 from typing import Final
 
-_PLACEHOLDER = re.compile(
-    r"\$\{|\{\{|\$\(|%\(|<[^<>]*>|\.\.\.|…|\*{3}|[xX]{4}|^\$|^%\w+%$|^\{\w*\}$"
-    r"|example|placeholder|redacted|changeme|change[-_]me|replace[-_]|dummy|sample|insert|foobar"
-    r"|\b(?:your|my|the|some)(?:[-_ ]|$)|^(?:your|my)[A-Z]",
-    re.IGNORECASE,
+from geode_traj.scan import shapes
+from geode_traj.scan.shapes import (
+    digit,
+    filled,
+    label,
+    letter,
+    nothing,
+    random,
+    scrambled,
+    word,
+    wordy,
 )
-_NOTHING: Final = frozenset("xX*.-_•●#0?=/ ")
-_WORDS: Final = frozenset(
-    "null none nil true false undefined empty string str bytes int bool any object optional required hidden "
-    "password passwd secret token apikey api_key key value text default disabled enabled unset missing "
-    "invalid "
-    "bearer basic oauth oauth2 jwt session refresh access username user email login test testing".split()
-)
-_CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_WORDY = re.compile(r"[A-Za-z]+(?:[-_.:/][A-Za-z]+)*[-_.]?v?[0-9]{0,2}")
+
+placeholder = shapes.placeholder
+
+_STOCK_USERS: Final = frozenset("user username foo test demo example name login".split())
+_ISSUER = re.compile(r"(?:[a-z]{1,10}[0-9]{0,2}[_-]){0,3}")
+_SHORTEST: Final = 10
+"""A key has so many characters, those that only name its issuer (`key_`) not counted."""
+
+_LONG: Final = 24
+"""No name is so long without a separator."""
+
 _CODE = re.compile(
-    r"[(){}\[\]]|^(?:self|this|os|process|config|settings|env|args|options|params)\.|^[./~]|://|::|->"
+    r"[(){}\[\]]|^(?:self|this|os|process|config|settings|env|args|options|params)\.|^[./~][\w./~-]*$|://|::|->"
 )
-_BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_FILLED = re.compile(r"([A-Za-z0-9])\1{5}|EXAMPLE|(?i:your[_-]?|placeholder|x{4}|redacted)")
 _TAIL: Final = 20
-_DIGIT = re.compile(r"\d")
-_LETTER = re.compile(r"[^\W\d_]")
+_LOOKED_AT: Final = 512
 _SIGN = re.compile(r"[!@#$%^&*+=~?]")
 _BLANK = re.compile(r"\s")
-_HEX = re.compile(r"[0-9a-fA-F-]+")
 _TEMPLATE = re.compile(r"\{\w+\}")
 _REFERENCE = re.compile(r"^[./~]|://|^[A-Za-z_.]+\(")
-_PASSWORD_NAME = re.compile(r"pass|pwd|pw$|비밀번호|암호", re.IGNORECASE)
+_PASSWORD_NAME = re.compile(r"pass|pwd|psw|pw\b|비밀번호|암호", re.IGNORECASE)
+_SECRET_NAME = re.compile(r"secret", re.IGNORECASE)
+_SHORT_NAME = re.compile(r"[_.-]pass\W*$", re.IGNORECASE)
+_PUBLIC_NAME = re.compile(
+    r"(?:public|publishable|next|page|cursor|continuation|eos|bos|pad|unk)[ _.-]?(?:page[ _.-]?)?"
+    r"(?:token|key)",
+    re.IGNORECASE,
+)
+_EMAIL = re.compile(r"[^@]+@[\w.-]+\.[A-Za-z]{2,}")
 _ADDRESSED = re.compile(r"[a-z]|[^a-z]?(?://|@)", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[:=]")
 
 
-def placeholder(value: str) -> bool:
-    """Tell whether `value` only stands for a secret: `<your-key>`, `${TOKEN}`, `xxxx`, nothing."""
-    return not value or _NOTHING.issuperset(value) or _PLACEHOLDER.search(value) is not None
-
-
-def _random(value: str) -> bool:
-    """Tell whether letters and digits alternate as they do in keys, not as in `sha256Token` or `node18`."""
-    if not _DIGIT.search(value) or not _LETTER.search(value):
-        return False
-    if len(value) >= 16 and _HEX.fullmatch(value):
-        return True
-    chunks = _CHUNK.findall(value)
-    return bool(chunks) and sum(map(len, chunks)) / len(chunks) < 3
+def _mixed(value: str) -> bool:
+    """Tell whether `value` has letters and digits, or letters and signs, and is no name of something."""
+    if not letter(value) or wordy(value):
+        return scrambled(value)
+    return digit(value) or _SIGN.search(value[:-1]) is not None
 
 
 def _password(value: str, quoted: bool) -> bool:
-    digits = _DIGIT.search(value) is not None
-    if _WORDY.fullmatch(value) and not (digits and quoted):
+    has_digits = digit(value)
+    if scrambled(value):
+        return True
+    if wordy(value) and not (has_digits and quoted):
         lower = value.lower()
-        named = any(word in lower for word in ("pass", "pwd", "secret", "token", "word", "user"))
-        return len(value) >= 8 and not named and (digits or quoted)
-    return len(value) >= (6 if quoted or digits else 8)
+        told = any(part in lower for part in ("pass", "pwd", "secret", "token", "word", "user"))
+        return len(value) >= 7 + quoted and not told and (has_digits or quoted)
+    return len(value) >= (6 if quoted or has_digits else 8)
 
 
 def assigned(value: str, match: str) -> bool:
@@ -78,32 +83,44 @@ def assigned(value: str, match: str) -> bool:
 
 def named(value: str, name: str, *, quoted: bool) -> bool:
     """Accept `value` as a secret, knowing only the name it goes by."""
-    if len(value) < 6 or placeholder(value) or value.lower() in _WORDS or _BLANK.search(value):
+    if len(value) < 6 or nothing(value) or _BLANK.search(value):
         return False
     is_password = _PASSWORD_NAME.search(name) is not None
     if _CODE.search(value) and not (is_password and quoted and not value.startswith((".", "/", "~"))):
         return False
     if is_password:
-        return _password(value, quoted)
-    if len(value) < 8 or _WORDY.fullmatch(value):
+        return spoken(value, "") if _SHORT_NAME.search(name) else _password(value, quoted)
+    return _PUBLIC_NAME.search(name) is None and _key(value, quoted, _SECRET_NAME.search(name) is not None)
+
+
+def _key(value: str, quoted: bool, secret: bool) -> bool:
+    """Accept what is called a key or token; `secret`: it is called a secret, so people may have typed it."""
+    rest = value if secret else _ISSUER.sub("", value, count=1)
+    if len(rest) < _SHORTEST or label(value) or filled(value):
         return False
-    return _random(value) or (quoted and len(value) >= 16 and _DIGIT.search(value) is not None)
+    if random(value) or (len(rest) >= _LONG and rest.isalnum() and digit(rest[1:-1])):
+        return True
+    if not quoted or not digit(value):
+        return False
+    return len(value) >= 16 or secret or _SIGN.search(value) is not None
 
 
 def environment(value: str, match: str) -> bool:
     """Accept the value of `NAME=value` in an environment listing."""
-    del match
-    if placeholder(value) or value.lower() in _WORDS or _REFERENCE.search(value):
+    if nothing(value) or filled(value) or _REFERENCE.search(value):
         return False
-    return not _WORDY.fullmatch(value) or (len(value) >= 12 and value.isalpha() and not value.isupper())
+    name = match.partition("=")[0]
+    if _PASSWORD_NAME.search(name) is None:
+        return _PUBLIC_NAME.search(name) is None and not label(value) and _mixed(value)
+    return not wordy(value) or scrambled(value)
 
 
 def credential(value: str, match: str) -> bool:
     """Accept what follows `Authorization:` or `Bearer`: any token that is neither placeholder nor word."""
     del match
-    if placeholder(value) or value.lower() in _WORDS or "://" in value:
+    if nothing(value) or filled(value) or "://" in value:
         return False
-    return _DIGIT.search(value) is not None or (len(value) >= 20 and not _WORDY.fullmatch(value))
+    return digit(value) or (len(value) >= 20 and not wordy(value))
 
 
 def cookie(value: str, match: str) -> bool:
@@ -111,6 +128,12 @@ def cookie(value: str, match: str) -> bool:
     del match
     _, sep, rest = value.partition("=")
     return bool(sep) and len(rest) >= 4 and not placeholder(rest.partition(";")[0])
+
+
+def drawn_cookie(value: str, match: str) -> bool:
+    """Accept `name=value; …` of which some value was drawn; what stands there may be no cookie at all."""
+    pairs = (part.partition("=")[2] for part in value[:_LOOKED_AT].split(";"))
+    return any(len(one) >= 16 and key(one, match) for one in pairs)
 
 
 def field(value: str) -> bool:
@@ -125,45 +148,64 @@ def header(value: str) -> bool:
 
 def spoken(value: str, match: str) -> bool:
     """Accept what prose calls a password: no word, but a mix of letters and digits or signs."""
+    del match
     value = value.rstrip(".,;:!?)")
-    if len(value) < 6 or placeholder(value) or value.lower() in _WORDS or _CODE.search(value):
+    if len(value) < 6 or nothing(value) or _CODE.search(value):
         return False
-    mixed = _DIGIT.search(value) is not None and _LETTER.search(value) is not None
-    return mixed or (
-        not value.isalpha() and not _WORDY.fullmatch(value) and _SIGN.search(value[:-1]) is not None
-    )
+    mixed = digit(value) and letter(value)
+    return mixed or scrambled(value) or _mixed(value)
+
+
+def typed(value: str, match: str) -> bool:
+    """Accept what stands where a password may stand, but so may a file, a port, a name or an address."""
+    value = value.rstrip(".,;:?)")
+    told = random(value) or (digit(value) and not label(value))
+    return told and spoken(value, match) and not _EMAIL.fullmatch(value)
 
 
 def pair(value: str, match: str) -> bool:
     """Accept `user:password` given to a program, but no pair of ids or names."""
-    return spoken(value.partition(":")[2], match)
+    user, _, password = value.partition(":")
+    return spoken(password or user, match)
 
 
-def wallet(value: str, match: str) -> bool:
-    """Accept a wallet's key whose base 58 carries the right checksum."""
+def key(value: str, match: str) -> bool:
+    """Accept a drawn key: no word, no number, nothing that was only typed to fill a place."""
     del match
-    number = 0
-    for char in value:
-        number = number * 58 + _BASE58.index(char)
-    data = number.to_bytes(-(-number.bit_length() // 8) or 1, "big")
-    return sha256(sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
+    return not nothing(value) and not filled(value) and random(value)
 
 
 def issued(value: str, match: str) -> bool:
     """Accept a token that can have been issued: `AKIAXXXXXXXXXXXXXXXX` and `re_AAAAAAAA_AAA…` are none."""
     del match
-    return _FILLED.search(value) is None and len(set(value[-_TAIL:])) > 3
+    return not filled(value) and len(set(value[-_TAIL:])) > 3
+
+
+def drawn(value: str, match: str) -> bool:
+    """Accept a token whose prefix also begins names in code: what follows it must be drawn."""
+    return issued(value, match) and random(value.rpartition("_")[2])
+
+
+def tail_drawn(value: str, match: str) -> bool:
+    """Accept a token that begins with filling, if it ends drawn."""
+    return issued(value[-2 * _TAIL :], match)
 
 
 def shown(value: str, match: str) -> bool:
-    """Accept anything but a placeholder or a lone word."""
+    """Accept anything but a placeholder or a lone word, also after the name of a user."""
     del match
-    return not placeholder(value) and value.lower() not in _WORDS
+    user, _, password = value.rpartition(":")
+    return not nothing(value) and not (user.lower() in _STOCK_USERS and word(password))
 
 
 def parameter(value: str, match: str) -> bool:
     """Accept `name=value` of a query unless the value is a placeholder."""
     return shown(value.partition("=")[2], match)
+
+
+def drawn_parameter(value: str, match: str) -> bool:
+    """Accept `name=value` of a query whose value was drawn; its name says little."""
+    return key(value.partition("=")[2], match)
 
 
 def basic(value: str, match: str) -> bool:

@@ -16,7 +16,7 @@ from geode_traj.scan.rules import Profile, Rule, packaged
 
 GITHUB = "gh" + "p_" + "a1B2" * 9
 OPENAI = "sk-" + "proj-" + "a1B2" * 12
-SUPABASE = "sb_" + "secret_" + "a1B2" * 6
+SUPABASE = "sb_" + "secret_" + "a1B2" * 8
 AWS = "AK" + "IA" + "A1B2" * 4
 
 

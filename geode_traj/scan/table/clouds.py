@@ -11,17 +11,28 @@ HEX = rb"[0-9a-f]"
 
 RULES: tuple[Rule, ...] = (
     token("aws_access_key", rb"(?:AKIA|ASIA|ABIA|ACCA)", rb"[A-Z0-9]", 16, "AK", "IA", "A1B2" * 4),
-    token("aws_bedrock_key", rb"ABSK", rb"[A-Za-z0-9+/]", 100, "AB", "SK", "a1B2" * 32),
+    token("aws_bedrock_key", rb"ABSK", rb"[A-Za-z0-9+/=]", 100, "AB", "SK", "a1B2" * 32, "="),
+    token(
+        "aws_bedrock_session",
+        rb"bedrock-api-key-",
+        rb"[A-Za-z0-9+/=]",
+        28,
+        "bedrock-",
+        "api-key-",
+        "YmVkcm9jay5hbWF6b25hd3MuY29t" + "a1B2" * 8,
+        cls="aws_bedrock_key",
+    ),
     Rule(
         id="aws_secret",
         cls="aws_secret",
-        pattern=rb"(?i)aws[a-z0-9_.-]{0,20}(?:secret|sk)[a-z0-9_.-]{0,20}"
+        pattern=rb"(?i)aws[ a-z0-9_.-]{0,20}(?:secret|sk)[ a-z0-9_.-]{0,20}(?:\[[^\]\r\n]{0,24}\])?"
         + CLOSERS
         + rb"""(?:=>|:=|=|:|[ \t])[ \t\\"']*([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)""",
-        trigger=rb"(?i)aws[a-z0-9_.-]*(?:secret|sk)[a-z0-9_.-]*" + CLOSERS + rb"(?:[=:]|" + GAP + rb")",
+        trigger=rb"(?i)aws(?: |[a-z0-9_.-]*)(?:secret|sk)",
         examples=(
             ("aws_secret_access_key = ", "a1B2/3cD" * 5, "\n"),
             ('"AWS_SECRET": "', "a1B2+3cD" * 5, '"'),
+            ("AWS Secret Access Key [None]: ", "a1B2+3cD" * 5, "\n"),
         ),
         misses=(("aws_secret_access_key = ", "<your-secret>"),),
     ),
@@ -52,12 +63,33 @@ RULES: tuple[Rule, ...] = (
         "cloudflare_origin_key", rb"v1\.0-[0-9a-f]{24}-", HEX, 100, "v1.", "0-", "a1b2" * 6, "-", "a1b2" * 36
     ),
     token("heroku_key", rb"HRKU-", DASH, 36, "HR", "KU-", "a1b2" * 9),
-    token("fly_token", rb"fm[12][a-z]?_", rb"[A-Za-z0-9+/=,_-]", 100, "fm", "2_", "a1B2" * 30),
-    token("vercel_token", rb"vc[pikra]_", WORD, 24, "vc", "p_", "a1B2" * 14),
+    token(
+        "fly_token",
+        rb"(?:FlyV1 )?fm[12][a-z]?_",
+        rb"[A-Za-z0-9+/=,_-]",
+        100,
+        "FlyV1 ",
+        "fm2_",
+        "a1B2" * 30,
+        trigger=rb"fm[12][a-z]?_[\\A-Za-z0-9+/=,_-]{10}",
+    ),
+    token("vercel_token", rb"vc[pikra]_", WORD, 50, "vc", "p_", "a1B2" * 14),
+    token(
+        "vercel_blob_token",
+        rb"vercel_blob_(?:rw|client)_[A-Za-z0-9]{8,24}_",
+        WORD,
+        24,
+        "vercel_blob_",
+        "rw_",
+        "a1B2" * 4,
+        "_",
+        "a1B2" * 7,
+        cls="vercel_token",
+    ),
     token("netlify_token", rb"nf[pcoub]_", WORD, 36, "nf", "p_", "a1B2" * 9),
     token("render_key", rb"rnd_", WORD, 28, "rn", "d_", "a1B2" * 8),
     token("supabase_token", rb"sbp_", HEX, 40, "sb", "p_", "a1b2" * 10),
-    token("supabase_secret", rb"sb_secret_", DASH, 20, "sb_", "secret_", "a1B2" * 6),
+    token("supabase_secret", rb"sb_secret_", DASH, 31, "sb_", "secret_", "a1B2" * 8),
     token(
         "planetscale_token",
         rb"pscale_(?:tkn|pw|oauth)_",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from geode_traj.scan import plausible
 from geode_traj.scan.rules import Rule, token
 
 WORD = rb"[A-Za-z0-9]"
@@ -24,10 +25,20 @@ RULES: tuple[Rule, ...] = (
         misses=(("sk-", "your-key-here"), ("sk-", "..."), ("task-", "queue-runner-for-the-night")),
     ),
     token("anthropic_key", rb"sk-ant-", DASH, 20, "sk-", "ant-", "api03-", "a1B2" * 23, edge=ANY),
-    token("openrouter_key", rb"sk-or-v1-", HEX, 32, "sk-", "or-v1-", "a1b2" * 16),
+    token("openrouter_key", rb"sk-or-v1-", HEX, 64, "sk-", "or-v1-", "a1b2" * 16),
     token("langfuse_key", rb"sk-lf-", rb"[0-9a-f-]", 32, "sk-", "lf-", "a1b2" * 9),
-    token("google_api_key", rb"AIza", DASH, 30, "AI", "za", "Sy" + "a1B2" * 8 + "C"),
-    token("huggingface_token", rb"hf_", WORD, 30, "hf", "_", "aBcD" * 8 + "ef"),
+    token("google_api_key", rb"AIza", DASH, 35, "AI", "za", "Sy" + "a1B2" * 8 + "C"),
+    token(
+        "huggingface_token",
+        rb"hf_",
+        WORD,
+        30,
+        "hf",
+        "_",
+        "aBcD" * 8 + "ef",
+        accept=plausible.drawn,
+        misses=(("hf", "_", "requiredCharacteristicsForDisplay"),),
+    ),
     token(
         "huggingface_org_token", rb"api_org_", WORD, 30, "api_", "org_", "aBcD" * 8, cls="huggingface_token"
     ),
@@ -51,5 +62,9 @@ RULES: tuple[Rule, ...] = (
     token("elevenlabs_key", rb"sk_", HEX, 48, "s", "k_", "a1b2" * 12),
     token("e2b_key", rb"e2b_", HEX, 40, "e2", "b_", "a1b2" * 10),
     token("apify_token", rb"apify_api_", WORD, 30, "apify_", "api_", "a1B2" * 9),
-    token("wandb_key", rb"wandb_v1_", rb"[A-Za-z0-9_]", 40, "wandb_", "v1_", "a1B2" * 19),
+    token("wandb_key", rb"wandb_v1_", rb"[A-Za-z0-9_]", 60, "wandb_", "v1_", "a1B2" * 19),
+    token("upstage_key", rb"up_", WORD, 28, "u", "p_", "a1B2" * 7 + "a", accept=plausible.drawn),
+    token("llamacloud_key", rb"llx-", WORD, 40, "ll", "x-", "a1B2" * 12),
+    token("runpod_key", rb"rpa_", WORD, 40, "rp", "a_", "A1B2" * 10, "a1b2", accept=plausible.drawn),
+    token("devin_key", rb"(?:cog|apk(?:_user)?)_", rb"[A-Za-z0-9=]", 50, "co", "g_", "a1b2" * 13),
 )

@@ -12,6 +12,14 @@ USER: Final = rb"(?:[A-Za-z0-9_.@+-]|[\x80-\xff])+"
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        id="email_in_script",  # the gate class asks for a word's end, which no letter of another script is
+        cls="email",
+        pattern=rb"(?:^|[^A-Za-z0-9._%+-])([A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24})[\x80-\xff]",
+        trigger=rb"@[A-Za-z0-9.-]+\.[A-Za-z]{2,24}(?:[\x80-\xff]|\\u)",
+        examples=(("담당자 ", "demo_user@" + "mail.example.org", "에게"),),
+        profiles=PUBLISH,
+    ),
+    Rule(
         id="windows_home",
         cls="absolute_home",
         pattern=rb"(?i)(?:^|[^A-Za-z0-9])[a-z](?::|%3a)(?:\\+|/+)users(?:\\+|/+)(" + USER + rb")",

@@ -8,19 +8,22 @@ WORD = rb"[A-Za-z0-9]"
 UNDER = rb"[A-Za-z0-9_]"
 DASH = rb"[A-Za-z0-9_-]"
 HEX = rb"[0-9a-f]"
-HOOK = rb"[A-Za-z0-9_/-]"
+_HTTPS = rb"((?:https?:\\*/\\*/)?"
+"""How the address of a webhook begins, all of which is the secret; JSON may write / as \\/."""
 
 RULES: tuple[Rule, ...] = (
     token(
         "slack_token",
-        rb"xox[abeoprs]-",
+        rb"(?:xoxe\.)?xox(?:[bp]-|[acdeors]-(?:[0-9]{1,13}-)+)",
         rb"[A-Za-z0-9-]",
         1,
         "xo",
         "xb-",
-        "123456789012-",
+        "204174930625-",
         "a1B2" * 6,
         edge=b"",
+        trigger=rb"xox[abcdeoprs]-",
+        misses=(("xo", "xo-", "demo-2"), ("xo", "xa-", "town")),
     ),
     token(
         "slack_app_token",
@@ -37,24 +40,31 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="slack_webhook",
         cls="webhook_url",
-        pattern=rb"hooks\.slack\.com\\*/((?:services|workflows|triggers)\\*/" + rb"[A-Za-z0-9_/\\-]{20,})",
+        pattern=_HTTPS + rb"hooks\.slack\.com\\*/(?:services|workflows|triggers)\\*/[A-Za-z0-9_/\\-]{20,})",
         trigger=rb"hooks\.slack\.com\\*/",
-        examples=(("https://hooks.slack.com/", "services/", "T0A1B2C3D/B0A1B2C3D/" + "a1B2" * 6, " ok"),),
+        examples=(
+            ("to ", "https://hooks.slack.com/", "services/", "T0A1B2C3D/B0A1B2C3D/" + "a1B2" * 6, " ok"),
+        ),
     ),
     Rule(
         id="discord_webhook",
         cls="webhook_url",
-        pattern=rb"discord(?:app)?\.com\\*/api\\*/webhooks\\*/([0-9]{10,}\\*/[A-Za-z0-9_-]{40,})",
+        pattern=_HTTPS
+        + rb"(?:[a-z]+\.)?discord(?:app)?\.com\\*/api\\*/(?:v[0-9]+\\*/)?webhooks\\*/"
+        + rb"[0-9]{10,}\\*/[A-Za-z0-9_-]{40,})",
         trigger=rb"discord(?:app)?\.com\\*/api\\*/",
-        examples=(("https://discord.com/api/webhooks/", "1234567890" * 2, "/", "a1B2" * 17, " ok"),),
+        examples=(
+            ("to ", "https://discord.com/api/", "webhooks/", "2041749306" * 2, "/", "a1B2" * 17, " ok"),
+        ),
     ),
     Rule(
         id="teams_webhook",
         cls="webhook_url",
-        pattern=rb"webhook\.office\.com\\*/(webhookb2\\*/[A-Za-z0-9@_/\\-]{40,})",
+        pattern=_HTTPS + rb"(?:[a-z0-9-]+\.)?webhook\.office\.com\\*/webhookb2\\*/[A-Za-z0-9@_/\\-]{40,})",
         trigger=rb"webhook\.office\.com\\*/",
         examples=(
             (
+                "to ",
                 "https://demo.webhook.office.com/",
                 "webhookb2/",
                 "a1b2" * 9 + "/IncomingWebhook/" + "a1b2" * 8,
@@ -74,7 +84,7 @@ RULES: tuple[Rule, ...] = (
         cls="telegram_token",
         pattern=rb"(?:^|[^A-Za-z0-9]|bot)([0-9]{8,10}:AA[A-Za-z0-9_-]{32,})",
         trigger=rb":AA[A-Za-z0-9_-]{16}",
-        examples=(("bot", "123456789", ":AA", "a1B2" * 8 + "a", ""),),
+        examples=(("bot", "204174930", ":AA", "a1B2" * 8 + "a", ""),),
     ),
     token(
         "sendgrid_key",
@@ -121,6 +131,7 @@ RULES: tuple[Rule, ...] = (
     token("newrelic_key", rb"NR(?:AK|RA|JS|II|AL)-", WORD, 19, "NR", "AK-", "A1B2" * 7),
     token("sentry_token", rb"sntry[su]_", rb"[A-Za-z0-9+/=_]", 40, "sn", "trys_", "a1B2" * 20),
     token("posthog_key", rb"phx_", WORD, 40, "ph", "x_", "a1B2" * 11),
+    token("shippo_key", rb"shippo_(?:live|test)_", HEX, 40, "ship", "po_live_", "a1b2" * 10),
     token("contentful_token", rb"CFPAT-", DASH, 40, "CF", "PAT-", "a1B2" * 11),
     token(
         "dynatrace_token",
@@ -156,7 +167,8 @@ RULES: tuple[Rule, ...] = (
         "a1-2" * 15,
         cls="square_token",
     ),
-    token("clickup_token", rb"pk_[0-9]{5,12}_", rb"[A-Z0-9]", 32, "p", "k_", "12345678_", "A1B2" * 8),
-    token("prefect_key", rb"pn[ub]_", rb"[a-z0-9]", 36, "pn", "u_", "a1b2" * 9),
+    token("clickup_token", rb"pk_[0-9]{5,12}_", rb"[A-Z0-9]", 32, "p", "k_", "20417493_", "A1B2" * 8),
+    token("prefect_key", rb"pn[ub]_", WORD, 36, "pn", "u_", "a1B2" * 9),
+    token("toss_key", rb"(?:live|test)_g?sk_(?:docs_)?", WORD, 20, "liv", "e_gsk_", "a1B2" * 8),
     token("typeform_token", rb"tfp_", rb"[A-Za-z0-9_.=-]", 40, "tf", "p_", "a1B2" * 14),
 )

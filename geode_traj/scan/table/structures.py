@@ -9,18 +9,22 @@ from geode_traj.scan.rules import CLOSERS, EDGE, GAP, Rule
 
 NAME: Final = (
     "(?:(?:client|app|consumer|shared)[_.-]?secret|secret[_.-]?(?:access[_.-]?)?key(?:[_.-]?base)?"
-    "|(?:api|access|auth|private|signing|encryption|account|master|storage)[ _.-]?key"
-    "|passw(?:or)?d|passphrase|pass[_.-]?phrase|pwd|secret|token|credentials?|비밀번호|암호)"
-    "(?:[_.-]?v?[0-9]{1,2})?"
+    "|(?:api|access|auth|private|pre[_.-]?shared|signing|encryption|account|master|storage|app(?:lication)?"
+    "|admin|service|licen[sc]e|session|webhook|deploy)[ _.-]?key"
+    "|passw(?:or)?d|passphrase|pass[_.-]?phrase|pwd|psw|[_.-]pw|[_.-]pass|secret|token|credentials?"
+    "|비밀번호|암호)(?:[_.-]?v?[0-9]{1,2})?"
 ).encode()
 """A name whose value is a secret; anything may stand before it (`DB_`, `my`), nothing but a number after."""
 
 KOREAN_ESCAPE: Final = rb"\\u(?:[bB][eE]44|[cC]554)"
 
+_PUBLIC: Final = rb"(?:(?:public|publishable|next|page|cursor|continuation|eos|bos|pad|unk)[ _.-]?)?"
+"""Before a name: what is shown to everybody, and the tokens of pages and of language models."""
+
 _SEP: Final = (
-    rb"""[\\"'`\]) \t]*(?::[ \t]*(?:[Ss]tr(?:ing)?|bytes|SecretStr|Optional\[str\]|Final(?:\[str\])?"""
-    rb"""|str ?\| ?None)[ \t]*="""
-    rb"""|:=|=>|=|:)[ \t]*"""
+    rb"""[\\"'`\]) \t]*(?::[ \t]*(?:[Ss]tr(?:ing)?|&(?:'static )?str|bytes|SecretStr|Optional\[str\]"""
+    rb"""|Final(?:\[str\])?|str ?\| ?None)[ \t]*=|string[ \t]*="""
+    rb"""|:{1,3}=|=>|[?]?=|:)[ \t]*"""
 )
 _QUOTED: Final = (
     rb"""(?:[bBrRuUfF]?\\*"((?:[^"\\\r\n]|\\+[^"\\\r\n])+)|[bBrRuUfF]?\\*'((?:[^'\\\r\n]|\\+[^'\\\r\n])+)"""
@@ -49,7 +53,7 @@ RULES: tuple[Rule, ...] = (
         cls="private_key",
         pattern=rb"(-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
         rb"(?:[^-]|-[^-]){0,160}?[A-Za-z0-9+/=]{32})",
-        until=rb"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----",
+        until=rb"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:\\+n)?",
         trigger=rb"PRIVATE KEY(?: BLOCK)?-----",
         examples=(
             (
@@ -99,11 +103,13 @@ RULES: tuple[Rule, ...] = (
         id="authorization",
         cls="authorization_value",
         pattern=rb"""(?i)authorization[\\"'` \t]*[:=][\\"'` \t]*"""
-        rb"(?:(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)[ \t]+)?"
+        rb"(?:(?:basic|bearer|token|digest|negotiate|oauth|ssws|splunk|geniekey|dpop|jwt|bot|hmac|hawk"
+        rb"|api-?(?:key|token)|aws4-hmac-sha256)[ \t]+)?"
         rb"""([^\s"'`\\,;<>{}()]{8,})""",
         trigger=rb"(?i)authorization" + CLOSERS + rb"[:=]",
         examples=(
             ("Authorization: Token ", "a1B2c3D4" * 3, "\nHost: x"),
+            ("Authorization: SSWS ", "a1B2c3D4" * 3, "\n"),
             ('{"Authorization": "', "a1B2c3D4" * 2, '"}'),
         ),
         misses=(("Authorization: Bearer ", "$TOKEN"), ("authorization: ", "required")),
@@ -133,8 +139,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="assignment",
         cls="password_value",
-        pattern=rb"(?i)" + NAME + _SEP + _VALUE,
-        trigger=rb"(?i)" + NAME + CLOSERS + rb"[:=]|" + KOREAN_ESCAPE,
+        pattern=rb"(?i)" + _PUBLIC + NAME + _SEP + _VALUE,
+        trigger=rb"(?i)" + NAME + CLOSERS + rb"(?:string[ \t]*)?[?]?[:=]|" + KOREAN_ESCAPE,
         examples=(
             ('password="', "hunter2", '"'),
             ("db_password: ", "s3cr3t-pw9", "\n"),
@@ -143,6 +149,11 @@ RULES: tuple[Rule, ...] = (
             ("비밀번호: ", "k1m2n3p4", " 입니다"),
             ('config["token"] = \'', "a1B2c3D4e5F6", "'"),
             ("password: str = '", "hunter2x", "'"),
+            ('let secret: &str = "', "k1m2n3p4-q5", '";'),
+            ('var pwd string = "', "hunter2x", '"'),
+            ("PASSWORD ?= ", "hunter2", "\n"),
+            ("PresharedKey = ", "a1B2+c3D" * 5 + "e5F=", "\n"),
+            ("password = ", "Kurt" + "ReLoMiTorZanWu"[::-1], "\n"),
         ),
         misses=(
             ('apiKey == "', '"'),
@@ -158,6 +169,13 @@ RULES: tuple[Rule, ...] = (
             ("access_token = ", "accessTokenProvider"),
             ("password=", "[REDACTED:password_value:1]"),
             ("token_type: ", "a1B2c3D4e5F6"),
+            ('"nextPageToken": "', "a1B2c3D4e5F6", '"'),
+            ("public_token = ", "a1B2c3D4e5F6"),
+            ('password: "', "AES_256_CBC-HMAC", '"'),
+            ('password: "', "{cipher}a1B2c3D4e5F6", '"'),
+            ("api_key = ", "abcdefghijklmnop1234"),
+            ("api_key = ", "key_00000000000000001a"),
+            ("secret: ", "tls-2024-prod"),
         ),
         accept=plausible.assigned,
         nested=True,
@@ -167,39 +185,23 @@ RULES: tuple[Rule, ...] = (
         id="environment",
         cls="password_value",
         pattern=EDGE + rb"(?:[A-Z0-9]+_)*"
-        rb"(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|PAT|AUTH)(?:_[A-Z0-9]{1,8})?"
+        rb"(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|PAT|AUTH)(?:_(?:[0-9]{1,2}|BASE|PROD|LIVE|STAGING|DEV|TEST))?"
         rb"""=["']?([^\s"'`\\<>=]"""
         rb"""[^\s"'`\\<>]{7,})""",
-        trigger=rb"(?:PASS|PWD|SECRET|TOKEN|KEY|CREDENTIAL|PAT|AUTH)[A-Z0-9_]*=",
+        trigger=rb"(?:PASS(?:W(?:OR)?D|PHRASE)?|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|PAT|AUTH)[A-Z0-9_]*=",
         examples=(
             ("LANG=C\nDEMO_SECRET_KEY=", "a1B2&c3(D4)e5", "\nHOME=/root"),
             ("export DEMO_PAT=", "a1B2c3D4e5", "\n"),
         ),
-        misses=(("DEMO_KEY=", "$OTHER_KEY"), ("SORT_KEY=", "created_at"), ("PWD=", "/srv/demo/a1b2")),
+        misses=(
+            ("DEMO_KEY=", "$OTHER_KEY"),
+            ("SORT_KEY=", "created_at"),
+            ("PWD=", "/srv/demo/a1b2"),
+            ("DEMO_KEY_ID=", "a1B2&c3D4"),
+            ("DEMO_PUBLIC_KEY=", "a1B2&c3D4"),
+        ),
         accept=plausible.environment,
         vague=2,
-    ),
-    Rule(
-        id="command_option",
-        cls="password_value",
-        pattern=rb"""(?i)(?:^|[\s"'`\\])--(?:[a-z0-9]+-)*"""
-        rb"""(?:password|passwd|passphrase|token|secret|api-?key|access-key|secret-key)(?:=|[ \t]+)["']?"""
-        rb"""([^\s"'`\\=-][^\s"'`\\]{5,})""",
-        trigger=rb"(?i)--[a-z0-9-]*(?:pass|token|secret|key)[a-z]*(?:=|" + GAP + rb")",
-        examples=(("deploy --auth-token ", "a1B2c3D4e5", " --to x"), ("run --password=", "hunter2x", "\n")),
-        misses=(("run --token ", "$TOKEN"), ("run --password ", "<password>"), ("run --token ", "--verbose")),
-        accept=plausible.assigned,
-        vague=2,
-    ),
-    Rule(
-        id="curl_user",
-        cls="basic_auth",
-        pattern=rb"""curl[ \t][^\r\n]{0,300}?[ \t](?:-u|--user)[ \t=]*["']?"""
-        rb"""([^\s"'`\\:$<]+:[^\s"'`\\$<]{3,})""",
-        trigger=rb"curl(?:[ \t]|\\+t)[^\r\n]*(?:-u|--user)",
-        examples=(("$ curl -s -u ", "demo_user:" + "s3cr3t9", " https://example.org"),),
-        misses=(("curl -u ", "$USER:$PASS"),),
-        accept=plausible.shown,
     ),
     Rule(
         id="netrc",
@@ -242,6 +244,38 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=(("https://example.org/a?token=", "${TOKEN}"), ("/a?token=", "<your-token>")),
         accept=plausible.parameter,
+        vague=1,
+    ),
+    Rule(
+        id="url_query_key",
+        cls="url_query_secret",
+        pattern=rb"""(?i)[?&](?:amp;)?((?:key|auth|sig|session|sid|jwt|code|\w{1,32}[_-](?:key|token|secret))"""
+        rb"""=[^\s&#"'`<>()\\]{20,})""",
+        trigger=rb"(?i)[?&](?:amp;)?(?:[a-z0-9_-]*[_-])?(?:key|auth|sig|session|sid|jwt|code|token|secret)=",
+        examples=(("https://example.org/js?v=3&", "key=" + "a1B2c3D4" * 4, "#top"),),
+        misses=(("https://example.org/?key=", "sort-by-the-last-name-first"), ("/?code=", "1234567890" * 2)),
+        accept=plausible.drawn_parameter,
+        vague=1,
+    ),
+    Rule(
+        id="session_cookie",
+        cls="cookie_value",
+        pattern=rb"(?i)(?:PHPSESSID|JSESSIONID|connect\.sid|ASP\.NET_SessionId|[a-z]{2,16}_session|sessionid)"
+        rb"""[\\"'` \t]*[=:][\\"'` \t]*([^\s;,"'`\\&<>]{16,})""",
+        trigger=rb"(?i)PHPSESSID|JSESSIONID|connect\.sid|ASP\.NET_Session|_session=|sessionid=",
+        examples=(("document.cookie = 'JSESSIONID=", "a1B2c3D4" * 4, "'"),),
+        misses=(("connect.sid=", "<your-session-id-here>"), ("sessionid: ", "a-session-of-the-demo-user")),
+        accept=plausible.key,
+        vague=1,
+    ),
+    Rule(
+        id="cookie_option",
+        cls="cookie_value",
+        pattern=rb"""[ \t](?:-b|--cookie)[ \t=]*["']?([\w.-]{1,64}=[^"'\r\n]{8,})""",
+        trigger=rb"(?: -b|--cookie)[ =][\\\"']*[A-Za-z0-9_.-]+=",
+        examples=(("curl -b '", "sid=" + "a1B2c3D4" * 3, "' https://example.org/"),),
+        misses=(("tool -b ", "branch=main-of-the-demo"),),
+        accept=plausible.drawn_cookie,
         vague=1,
     ),
 )
