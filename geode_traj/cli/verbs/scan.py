@@ -20,6 +20,7 @@ from geode_traj.jobs.scan_known import ENGINES, named_engines, secrets
 from geode_traj.jobs.scan_report import FailOn, exit_code
 from geode_traj.jobs.verify_files import files
 from geode_traj.migrate.beside import cores
+from geode_traj.model.report import Report
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.rules import Profile
 
@@ -101,17 +102,11 @@ def command(
     baselined = baselines.read(baseline, write_baseline)
     jobs, learn, held = jobs or cores(), learn_names and profile == "publish", None
     if store is None:
-        found = scan_with(
-            scanner, files(paths, ""), fail_on=fail_on, jobs=jobs, stdin=sys.stdin.buffer, learn=learn
-        )
+        given, stdin = files(paths, ""), sys.stdin.buffer
+        found = scan_with(scanner, given, fail_on=fail_on, jobs=jobs, stdin=stdin, learn=learn)
     else:
-        from geode_traj.jobs.scan_store import scan_store
-
         write = redact and not dry_run
-        done = scan_store(
-            store, scanner, redact=write, fail_on=fail_on, sensitive=sensitive_fields, jobs=jobs, learn=learn
-        )
-        found, held = done.report, done.held
+        found, held = _in_store(store, scanner, write, fail_on, sensitive_fields, jobs, learn=learn)
     found = baselined.apply(found)
     show_report(found, form, output)
     if dry_run:
@@ -121,6 +116,24 @@ def command(
         error_line(held)
         codes.append(held.exit_code)
     return worst_exit(codes)
+
+
+def _in_store(
+    store: Path,
+    scanner: Scanner,
+    redact: bool,
+    fail_on: FailOn,
+    sensitive: tuple[str, ...],
+    jobs: int,
+    *,
+    learn: bool,
+) -> tuple[Report, WorldError | None]:
+    from geode_traj.jobs.scan_store import scan_store
+
+    done = scan_store(
+        store, scanner, redact=redact, fail_on=fail_on, sensitive=sensitive, jobs=jobs, learn=learn
+    )
+    return done.report, done.held
 
 
 def _refuse(profile: Profile, *, given: bool, store: bool, redact: bool, dry_run: bool) -> None:
