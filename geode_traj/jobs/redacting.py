@@ -9,7 +9,7 @@ from pathlib import Path
 
 from geode_traj.codec.files import sha256_file
 from geode_traj.contract.policy import Policy
-from geode_traj.errors import DataError, WorldError
+from geode_traj.errors import DataError
 from geode_traj.jobs.review_start import start
 from geode_traj.review import exported
 from geode_traj.review.decide import decide_by_policy
@@ -56,9 +56,7 @@ def redact_by_policy(
     """
     parent = Path(tempfile.mkdtemp(prefix="geode-traj-redact-"))
     try:
-        started = start([path], parent / "review", policy=policy, scanner=scanner, at=at, sensitive=sensitive)
-        for refused in started.refused:
-            raise _refusal(refused.why, path)
+        start([path], parent / "review", policy=policy, scanner=scanner, at=at, sensitive=sensitive)
         state = State(open_review(parent / "review"))
         decide_by_policy(state, at=at)
         left = next(state.undecided(), None)
@@ -83,11 +81,3 @@ def _write(
     redactor = ReleaseRedactor(key, Numbering(key), scanner)
     redactor.learn([path])
     return redactor.write(redactor.survey(path), out, Guides(findings, approved), reviewed=False)
-
-
-def _refusal(why: str, path: Path) -> DataError | WorldError:
-    if why == "not-scanned":
-        return DataError("TE316", why="a part of it cannot be scanned", place=str(path))
-    if why == "invalid":
-        return DataError("TE303", what="the trajectory", why="it does not verify", place=str(path))
-    return WorldError("TE201", path=path.name, why="it is no trajectory", place=str(path))

@@ -94,8 +94,9 @@ def start(
     pass; a new one where none is given. A file that is invalid, unreadable, or of which a part cannot be
     scanned is refused: it is told, stays out, and a release counts it.
 
-    Raises `DataError` TE310 for a name that comes twice, TE314 for one that no release can hold, `WorldError`
-    TE104 where nothing was given, TE501 where the same review is being started, TE601 where `out` exists.
+    Raises `WorldError` TE102 for a path that is not there, TE104 where nothing was given, TE501 where the
+    same review is being started, TE601 where `out` exists; `DataError` TE310 for a name that comes twice,
+    TE314 for one that no release can hold, and why the first is refused where all are (`refusal`).
     """
     if os.path.lexists(out):
         raise WorldError("TE601", path=out.name, place=str(out))
@@ -108,6 +109,8 @@ def start(
         knowing = _learned(folder, whole, scanner, jobs)
         whole = [one for one in whole if not one.why]
         _search(folder, whole, knowing, key, jobs)
+        if all(one.why for one in inputs):
+            raise refusal(inputs[0].why, inputs[0].source)
         findings = _findings(whole, policy)
         begun = _begin(folder, key, inputs, findings, policy, knowing, sensitive)
         write_new(folder / review_folder.BEGUN, [dumps(begun.to_json()), b"\n"], mode=0o600, force=True)
@@ -121,6 +124,15 @@ def start(
         folder.rename(out)
         sync_folder(out.parent)
     return Started(out, len(begun.candidates), begun.refused, len(findings))
+
+
+def refusal(why: str, path: Path) -> DataError | WorldError:
+    """Return the error for a file that was refused: TE201, TE303 or TE316."""
+    if why == "not-scanned":
+        return DataError("TE316", why="a part of it cannot be scanned", place=str(path))
+    if why == "invalid":
+        return DataError("TE303", what="the trajectory", why="it does not verify", place=str(path))
+    return WorldError("TE201", path=path.name, why="it is no trajectory", place=str(path))
 
 
 @contextmanager
@@ -151,6 +163,8 @@ def _given(paths: Sequence[Path]) -> list[Path]:
     if not paths:
         raise WorldError("TE104")
     for path in paths:
+        if not os.path.lexists(path):
+            raise WorldError("TE102", path=path.name, place=str(path))
         fault = path_fault(path.name)
         if fault:
             raise DataError("TE314", what="a trajectory's file name", why=fault, place=path.name)
@@ -181,10 +195,10 @@ def _prepared(folder: Path, given: list[Path], policy: Policy, scanner: Scanner,
     if not inputs.is_file() or read_bounded(inputs, _MAX_PART) != data:
         for entry in folder.iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-        for name in (review_folder.CANDIDATE, _SEARCHED):
-            (folder / name).mkdir(mode=0o700)
         write_new(path, [key.hex().encode(), b"\n"], mode=0o600)
         write_new(inputs, [data], mode=0o600)
+    for name in (review_folder.CANDIDATE, _SEARCHED):
+        (folder / name).mkdir(mode=0o700, exist_ok=True)
     return key
 
 

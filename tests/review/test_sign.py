@@ -248,12 +248,17 @@ def test_what_cannot_be_published_stays_out_and_is_told(build):
     (build.folder / "broken.json").write_text("{")
     docs = {"a.json": doc, "b.json": {**invalid, "trajectory_id": "x"}}
     paths = [*(build.write(one, name) for name, one in docs.items()), build.folder / "broken.json"]
-    made = signed_off([*paths, build.folder / "gone.json"], build.folder.parent / "review")
+    with pytest.raises(WorldError) as missing:
+        begun([*paths, build.folder / "gone.json"], build.folder.parent / "review")
+    assert missing.value.code == "TE102"
+    with pytest.raises(DataError) as refused:
+        begun(paths[1:], build.folder.parent / "review")
+    assert refused.value.code == "TE303"
+    made = signed_off(paths, build.folder.parent / "review")
     assert [file.path for file in made.files] == ["a.json"]
     assert [(one.path, one.cls, one.reason) for one in made.withheld] == [
         ("b.json", "withheld-sealed", "invalid"),
         ("broken.json", "withheld-sealed", "unreadable"),
-        ("gone.json", "withheld-sealed", "unreadable"),
     ]
     assert problems("geode-traj.signoff@1", made.to_json()) == []
     assert names(build.folder.parent / "review" / "candidate") == {"a.json"}
