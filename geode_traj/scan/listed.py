@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from geode_traj.codec import pointer
 from geode_traj.codec.pointer import Trail
-from geode_traj.scan import fields
+from geode_traj.scan import fields, media
 from geode_traj.scan.matching import HOME, HOME_NAME
 
 UNNUMBERED: Final = 0
@@ -27,6 +27,9 @@ def placeholder(cls: str, n: int) -> str:
     """Return what stands for value `n` of a class."""
     return f"[REDACTED:{cls}:{n}]"
 
+
+_PICTURES: Final = 1 << 26
+"""Characters of all pictures of a value that are looked at."""
 
 _LONGEST: Final = len(placeholder("x" * 64, 999_999_999))
 
@@ -52,9 +55,10 @@ class Listed:
         # By text first: a place is asked for with its text, and its pointer is joined only where the text is
         # listed.
         self._places: dict[str, dict[str, list[Standing]]] = {}
+        self._pictures = _PICTURES
         found: dict[tuple[str, str], list[tuple[Standing, object]]] = {}
         for entry in entries:
-            one = _resolved(value, entry) if isinstance(entry, dict) else None
+            one = self._resolved(value, entry) if isinstance(entry, dict) else None
             if one is None:
                 self.rest.append(entry)
             else:
@@ -77,34 +81,41 @@ class Listed:
         places = self._places.get(text)
         return places.get(pointer.of(trail), []) if places else []
 
+    def _resolved(self, value: object, entry: dict[str, Any]) -> tuple[str, str, Standing] | None:
+        """Return the text an entry speaks of, its place, and what stands there; None where it is not true."""
+        steps = _steps(entry.get("pointer"))
+        start, end, n = entry.get("start"), entry.get("end"), entry.get("n")
+        rule, cls = entry.get("rule"), entry.get("class")
+        if steps is None or not (isinstance(rule, str) and isinstance(cls, str) and _NAME.fullmatch(rule)):
+            return None
+        if not (type(start) is int and type(end) is int and type(n) is int):
+            return None
+        there, text = _at(value, steps)
+        if entry.get("in_key"):
+            *steps, key = steps or [""]
+            text = key if there else None
+        if not isinstance(text, str) or not 0 <= start < end <= len(text):
+            return None
+        if not self._stands(text, start, end, cls, n):
+            return None
+        return text, pointer.join(steps), Standing(start, end, rule, cls, n)
+
+    def _stands(self, text: str, start: int, end: int, cls: str, n: int) -> bool:
+        """Tell whether what a redaction leaves stands at a place."""
+        if cls == media.CLASS and n == UNNUMBERED:
+            self._pictures -= end - start
+            return self._pictures >= 0 and media.is_bare(text[start:end])
+        shown = text[start : min(end, start + _LONGEST + 1)]
+        if n == UNNUMBERED:
+            return _STANDING.get(shown) == cls
+        return shown == placeholder(cls, n) and _PLACEHOLDER.fullmatch(shown) is not None
+
 
 def in_text(text: str) -> list[Standing]:
     """Return all placeholders in a text of which every one is known to be true."""
     return [
         Standing(*found.span(), found[1], found[1], int(found[2])) for found in _PLACEHOLDER.finditer(text)
     ]
-
-
-def _resolved(value: object, entry: dict[str, Any]) -> tuple[str, str, Standing] | None:
-    """Return the text an entry speaks of, its place, and what stands there; None where it is not true."""
-    steps = _steps(entry.get("pointer"))
-    start, end, n = entry.get("start"), entry.get("end"), entry.get("n")
-    rule, cls = entry.get("rule"), entry.get("class")
-    if steps is None or not (isinstance(rule, str) and isinstance(cls, str) and _NAME.fullmatch(rule)):
-        return None
-    if not (type(start) is int and type(end) is int and type(n) is int):
-        return None
-    there, text = _at(value, steps)
-    if entry.get("in_key"):
-        *steps, key = steps or [""]
-        text = key if there else None
-    if not isinstance(text, str) or not 0 <= start < end <= min(len(text), start + _LONGEST):
-        return None
-    shown = text[start:end]
-    standing = _STANDING.get(shown) == cls and n == UNNUMBERED
-    if not standing and (not _PLACEHOLDER.fullmatch(shown) or shown != placeholder(cls, n)):
-        return None
-    return text, pointer.join(steps), Standing(start, end, rule, cls, n)
 
 
 def _steps(given: object) -> list[str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from geode_traj.scan import fields
+from geode_traj.scan import fields, media
 from geode_traj.scan.listed import UNNUMBERED, Standing, placeholder
 from geode_traj.scan.matching import HOME, HOME_NAME, Span
 
@@ -134,6 +134,8 @@ def _replacement(text: str, start: int, end: int, what: Span) -> tuple[str, str,
         return HOME_NAME, _separator(text, start, end, exact=what.view is None), False
     if what.cls == "sensitive_field":
         return f"{what.quote}{fields.MARKER}{what.quote}", "", False
+    if what.cls == media.CLASS and (picture := media.cleaned(text[start:end])) is not None:
+        return picture, "", False
     return placeholder(what.cls, UNNUMBERED), "", True
 
 

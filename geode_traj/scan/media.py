@@ -1,12 +1,14 @@
 """What images inside a text tell besides the picture: EXIF and XMP, with places, devices and names.
 
 An image is whole or gone: one that carries such data is one finding, and redacting it drops it. With the
-extra `media` it can be cleaned instead. Without it the data is still seen, by its marks in the file.
+extra `media` its picture stays, made anew without that data. Without it the data is still seen, by its marks
+in the file.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Iterator
 from io import BytesIO
@@ -20,6 +22,7 @@ _STARTS: Final = ("/9j/", "iVBORw0KGgo", "UklGR", "SUkqA", "TU0AK", "Z2lm", "R0l
 _IMAGE = re.compile(
     rf"(?<![A-Za-z0-9+/])(?:{'|'.join(_STARTS)})[A-Za-z0-9+/]{{120,}}+(?:\r?\n[A-Za-z0-9+/]+)*+={{0,2}}"
 )
+_BASE64 = re.compile(r"[A-Za-z0-9+/]++={0,2}")
 _MARKS: Final = (
     b"Exif\0\0",
     b"eXIf",
@@ -31,7 +34,9 @@ _MARKS: Final = (
 )
 _LOOKED_AT: Final = 1 << 20
 _MAX_PIXELS: Final = 64_000_000
-"""A picture that decodes to more is dropped: it may be a bomb."""
+_PIXELS: Final = 4_000_000
+_PIXELS_A_BYTE: Final = 200
+"""A picture of more pixels, in all or beyond some for each of its bytes, is dropped: it may be a bomb."""
 
 
 def find(text: str) -> Iterator[Span]:
@@ -49,19 +54,21 @@ def find(text: str) -> Iterator[Span]:
 def cleaned(text: str) -> str | None:
     """Return a base64 image without its metadata; None where it cannot be cleaned and has to go.
 
-    Needs the extra `media`. The pixels stay as they are seen: the turn that EXIF asks for is made.
+    Needs the extra `media`; the same version of it makes the same bytes. The pixels stay as they are seen:
+    the turn that EXIF asks for is made.
     """
-    data = _decoded(text)
+    data = _decoded(text) if _IMAGE.fullmatch(text) else None
     if data is None:
         return None
+    most = min(_MAX_PIXELS, _PIXELS + _PIXELS_A_BYTE * len(data))
     try:
         from PIL import Image, ImageOps
     except ImportError:
         return None
     out = BytesIO()
     try:
-        with Image.open(BytesIO(data)) as image:
-            if image.width * image.height > _MAX_PIXELS or getattr(image, "n_frames", 1) != 1:
+        with warnings.catch_warnings(action="ignore"), Image.open(BytesIO(data)) as image:
+            if image.width * image.height > most or getattr(image, "n_frames", 1) != 1:
                 return None
             form = image.format or ""
             seen = ImageOps.exif_transpose(image)
@@ -73,7 +80,13 @@ def cleaned(text: str) -> str | None:
     except Exception:  # Pillow's readers raise whatever a broken file makes them raise
         return None
     new = b2a_base64(out.getvalue(), newline=False).decode()
-    return None if any(find(new)) else new
+    return new if is_bare(new) else None
+
+
+def is_bare(text: str) -> bool:
+    """Tell whether a text is a base64 image without metadata, as `cleaned` leaves one."""
+    data = _decoded(text) if text.startswith(_STARTS) and _BASE64.fullmatch(text) else None
+    return data is not None and not any(mark in data for mark in _MARKS)
 
 
 def _decoded(text: str) -> bytes | None:

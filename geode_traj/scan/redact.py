@@ -37,9 +37,10 @@ _NOTHING_LISTED: Final = Listed()
 class Redaction:
     """One replacement: the characters `start`..`end` of the redacted text at `pointer`.
 
-    The pointer, too, is the redacted value's. `n` is the value's number in its class, 0 for the two
-    replacements that carry none; `in_key`: the text is the key of the member at `pointer`; `earlier`: it was
-    listed beforehand. `kept`: nothing was replaced, a guide keeps what stands there; no event lists it.
+    The pointer, too, is the redacted value's. `n` is the value's number in its class, 0 for the three
+    replacements that carry none (a name in a home path, the value of a sensitive field, a cleaned picture);
+    `in_key`: the text is the key of the member at `pointer`; `earlier`: it was listed beforehand. `kept`:
+    nothing was replaced, a guide keeps what stands there; no event lists it.
     """
 
     pointer: str
