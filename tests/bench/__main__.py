@@ -7,9 +7,22 @@ import json
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from tests.bench import table
-from tests.bench.measure import MB, costs, failures, many
+from tests.bench.measure import MB, ROOT, Cost, costs, failures, many
+
+PAGE: Final = ROOT / "docs" / "performance.md"
+_BEGIN: Final = "<!-- redaction -->"
+_END: Final = "<!-- /redaction -->"
+
+
+def _write(measured: list[list[Cost]], runs: int) -> None:
+    """Put what redaction costs into the page."""
+    head, rest = PAGE.read_text("utf-8").split(_BEGIN, 1)
+    lines = [f"- {table.redacting(found)}" for found in measured]
+    told = "\n".join([f"From one run on {table.machine()}; medians of {runs}:", "", *lines])
+    PAGE.write_text(f"{head}{_BEGIN}\n{told}\n{_END}{rest.split(_END, 1)[1]}", "utf-8")
 
 
 def main() -> int:
@@ -20,6 +33,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, help="times each task runs (5)")
     parser.add_argument("--files", type=int, default=1000, help="small files in one plan, 0 for none (1000)")
     parser.add_argument("--folder", type=Path, help="where to work; needs six times the largest size")
+    parser.add_argument("--write", action="store_true", help="put redaction's cost into docs/performance.md")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--check", action="store_true", help="exit 1 when too slow or memory is not flat")
     given = parser.parse_args()
@@ -38,6 +52,8 @@ def main() -> int:
         print(json.dumps(table.document(measured, small, given.runs), indent=1))
     else:
         print(table.text(measured, small, given.runs))
+    if given.write:
+        _write(measured, given.runs)
     broken = list(failures(measured))
     for line in broken:
         print(line, file=sys.stderr)

@@ -16,9 +16,11 @@ from tests.bench.generate import write_file, write_folder
 
 ROOT: Final = Path(__file__).parents[2]
 MB: Final = 1_000_000
-TASKS: Final = ("floor", "import", "export", "verify")
+TASKS: Final = ("floor", "import", "unredacted", "export", "verify")
 LEAST: Final = 0.5
 """Of the floor's speed, what import and export must reach."""
+DEAREST: Final = 2.0
+"""Of the CPU time of an import that looks for no secrets, what one that redacts them may take."""
 EVENT_MEMORY: Final = 200
 """Bytes a task may keep for each event (ids to be compared, calls that wait): beyond, memory is not flat."""
 NOISE: Final = 8 << 20
@@ -46,7 +48,8 @@ def costs(size: int, runs: int, folder: Path) -> list[Cost]:
             store, out = Path(made, "store.db"), Path(made, "out.json")
             # The floor takes its rows from the store, so the import goes first.
             for task, target in (
-                ("import", out), ("floor", Path(made, "floor.db")), ("export", out), ("verify", out),
+                ("import", out), ("unredacted", Path(made, "plain.db")), ("floor", Path(made, "floor.db")),
+                ("export", out), ("verify", out),
             ):  # fmt: skip
                 found[task].append(_run(task, source, store, target, small))
     actual = source.stat().st_size
@@ -74,10 +77,20 @@ def failures(measured: list[list[Cost]]) -> Iterator[str]:
     for cost in measured[-1]:
         if cost.task in ("import", "export") and floor.wall / cost.wall < LEAST:
             yield f"{cost.task} reaches {floor.wall / cost.wall:.2f} of the floor's speed, not {LEAST}"
+    wall, cpu = redaction(measured[-1])
+    if max(wall, cpu) > DEAREST:
+        yield f"redaction makes an import take {wall:.2f} (wall), {cpu:.2f} (CPU) times, not {DEAREST}"
     for small, large in zip(measured[0], measured[-1], strict=True):
         allowed = NOISE + EVENT_MEMORY * (large.events - small.events)
         if large.peak - small.peak > allowed:
             yield f"{large.task} takes {(large.peak - small.peak) >> 20} MiB more for the larger transcript"
+
+
+def redaction(costs: list[Cost]) -> tuple[float, float]:
+    """Return how many times the wall and CPU time of an import without redaction one with it takes."""
+    by_name = {cost.task: cost for cost in costs}
+    redacted, plain = by_name["import"], by_name["unredacted"]
+    return redacted.wall / plain.wall, redacted.cpu / plain.cpu
 
 
 def _small(folder: Path) -> Path:

@@ -7,7 +7,7 @@ import platform
 import sqlite3
 from typing import Any
 
-from tests.bench.measure import MB, Cost
+from tests.bench.measure import MB, Cost, redaction
 
 _HEAD = ("size", "task", "events", "wall s", "CPU s", "wall us/event", "CPU us/event", "MB/s",
          "speed/floor wall", "speed/floor CPU", "peak MiB")  # fmt: skip
@@ -29,6 +29,7 @@ def text(measured: list[list[Cost]], many: tuple[Cost, Cost] | None, runs: int) 
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     lines = [f"{machine()}; medians of {runs} run(s), each in a fresh process", "", *lines]
+    lines += ["", *map(redacting, measured)]
     if many:
         one, all_ = many
         lines += [
@@ -38,6 +39,13 @@ def text(measured: list[list[Cost]], many: tuple[Cost, Cost] | None, runs: int) 
             f" {all_.wall / one.wall:.2f} (wall), {all_.cpu / one.cpu:.2f} (CPU) times one file",
         ]
     return "\n".join(lines)
+
+
+def redacting(costs: list[Cost]) -> str:
+    """Return what redaction costs an import, as a sentence."""
+    wall, cpu = redaction(costs)
+    size = f"{costs[0].size / MB:.0f} MB"
+    return f"import of {size}: with redaction {wall:.2f} (wall), {cpu:.2f} (CPU) times the one without"
 
 
 def document(measured: list[list[Cost]], many: tuple[Cost, Cost] | None, runs: int) -> dict[str, Any]:
