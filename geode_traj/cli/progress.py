@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
 
 
 @contextmanager
@@ -13,16 +17,39 @@ def records(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("records"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with _bar(TextColumn("records"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as add:
+        yield add(total)
+
+
+@contextmanager
+def data(total: int | None) -> Iterator[Callable[[int], None]]:
+    """Give an observer of bytes, of `total` if known, that draws a bar on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    with _bar(BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()) as add:
+        yield add(total)
+
+
+@contextmanager
+def _bar(*columns: ProgressColumn) -> Iterator[Callable[[int | None], Callable[[int], None]]]:
+    from rich.console import Console
+    from rich.progress import Progress
+
     # No thread redraws it: a process that forks must not have others.
     with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("", total=total)
 
-        def advance(count: int) -> None:
-            bar.advance(task, count)
-            bar.refresh()
+        def add(total: int | None) -> Callable[[int], None]:
+            task = bar.add_task("", total=total)
 
-        yield advance
+            def advance(count: int) -> None:
+                bar.advance(task, count)
+                bar.refresh()
+
+            return advance
+
+        yield add

@@ -25,7 +25,7 @@ from geode_traj.errors import DataError, TrajError, WorldError
 from geode_traj.jobs.scan_known import learned
 from geode_traj.jobs.scan_parts import Label, Mac, Part, Unscanned, keyed
 from geode_traj.jobs.scan_report import FailOn, Scanned, exit_code, report
-from geode_traj.jobs.scan_streams import scan_streams
+from geode_traj.jobs.scan_streams import Observer, scan_streams
 from geode_traj.jobs.scan_workers import SECONDS, Unit
 from geode_traj.model.report import Report
 from geode_traj.scan.engine import Scanner
@@ -72,18 +72,22 @@ def scan_with(
     seconds: float = SECONDS,
     stdin: BinaryIO | None = None,
     learn: bool = False,
+    observer: Observer = lambda _: None,
 ) -> Report:
     """Scan files with a scanner that was set up elsewhere; see `scan`.
 
-    `learn`: names of users and hosts that one text shows are found in all of them. It takes a pass before.
+    `learn`: names of users and hosts that one text shows are found in all of them. It takes a pass before, of
+    which `observer` is told as well.
     """
     key = secrets.token_bytes(32)  # numbers join equal values inside one report only
     files = _Files(tuple(paths), scanner, keyed(key), stdin)
     missed: list[tuple[int, Unscanned]] = []
     with closing(files):
         if learn:
-            scanner, missed = learned(files.units(), scanner, jobs, seconds=seconds)
-        for unit, result in scan_streams(files.units(), scanner, key, jobs, seconds=seconds):
+            scanner, missed = learned(files.units(), scanner, jobs, seconds=seconds, observer=observer)
+        for unit, result in scan_streams(
+            files.units(), scanner, key, jobs, seconds=seconds, observer=observer
+        ):
             files.done[unit.owner].add(result)
     for owner, why in missed:
         files.done[owner].unscanned[why] = None

@@ -9,6 +9,7 @@ from typing import Final
 from geode_traj.codec.files import read_bounded
 from geode_traj.errors import WorldError
 from geode_traj.jobs.scan_parts import Unscanned, learn_parts
+from geode_traj.jobs.scan_streams import Observer
 from geode_traj.jobs.scan_workers import SECONDS, Unit, scan_units
 from geode_traj.scan import engines, known
 from geode_traj.scan.engine import Scanner
@@ -56,12 +57,18 @@ def named_engines(names: Iterable[str]) -> Iterator[Engine]:
 
 
 def learned(
-    units: Iterable[Unit], scanner: Scanner, jobs: int, *, seconds: float = SECONDS
+    units: Iterable[Unit],
+    scanner: Scanner,
+    jobs: int,
+    *,
+    seconds: float = SECONDS,
+    observer: Observer = lambda _: None,
 ) -> tuple[Scanner, list[tuple[int, Unscanned]]]:
     """Return a scanner that knows the names in `units`, and by owner what nobody could learn from."""
     learner = Learner()
     missed: list[tuple[int, Unscanned]] = []
     for unit, result in scan_units(units, scanner, b"", jobs, seconds=seconds, work=learn_parts):
+        observer(unit.size)
         learner.add(result.learner)
         missed += ((unit.owner, one) for one in result.unscanned)
     return scanner.knowing(learner.known(scanner.known.values)), missed

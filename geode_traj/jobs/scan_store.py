@@ -25,7 +25,7 @@ from geode_traj.jobs.prune import scrubbed
 from geode_traj.jobs.scan_known import learned
 from geode_traj.jobs.scan_parts import Part, Unscanned
 from geode_traj.jobs.scan_report import FailOn, Scanned, report
-from geode_traj.jobs.scan_streams import scan_streams
+from geode_traj.jobs.scan_streams import Observer, scan_streams
 from geode_traj.jobs.scan_workers import SECONDS, Unit
 from geode_traj.migrate.scrub import Scrubber
 from geode_traj.model.event import Row
@@ -88,15 +88,17 @@ def scan_store(
     jobs: int = 1,
     seconds: float = SECONDS,
     learn: bool = False,
+    observer: Observer = lambda _: None,
 ) -> StoreScan:
     """Scan every text of a store; with `redact`, put placeholders in the place of what is found.
 
     One entry a session; after redacting it tells what is left, and in `redaction` what was done. `sensitive`
     are the field names that `scanner` was given; `learn`: names of users and hosts that one text shows are
-    found in all of them. Raises `WorldError` TE503 without a store, TE501 when it stays busy.
+    found in all of them; `observer` is told of the bytes looked through. Raises `WorldError` TE503 without a
+    store, TE501 when it stays busy.
     """
     key = random.token_bytes(32)
-    found = _survey(store, scanner, key, jobs, seconds, None, learn=learn)
+    found = _survey(store, scanner, key, jobs, seconds, None, learn=learn, observer=observer)
     held = None
     if redact:
         done = _redact(store, found, tuple(sensitive), scanner.known)
@@ -122,15 +124,18 @@ def _survey(
     only: set[Any] | None,
     *,
     learn: bool = False,
+    observer: Observer = lambda _: None,
 ) -> list[Session]:
     with opening.open_reader(store) as connection, opening.translated(store):
         connection.text_factory = text_or_bytes
         missed: list[tuple[int, Unscanned]] = []
         if learn:
             units = _Survey(store, connection, scanner, only).units()
-            scanner, missed = learned(units, scanner, jobs, seconds=seconds)
+            scanner, missed = learned(units, scanner, jobs, seconds=seconds, observer=observer)
         survey = _Survey(store, connection, scanner, only)
-        for unit, result in scan_streams(survey.units(), scanner, key, jobs, seconds=seconds):
+        for unit, result in scan_streams(
+            survey.units(), scanner, key, jobs, seconds=seconds, observer=observer
+        ):
             survey.sessions[unit.owner].scanned.add(result)
     for owner, why in missed:
         survey.sessions[owner].scanned.unscanned[why] = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
@@ -18,6 +18,9 @@ from geode_traj.scan.chunks import VIEW, Blocks, Stretch
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.finding import ScanFinding
 
+Observer = Callable[[int], None]
+"""Is told how many more bytes were looked through."""
+
 Done = tuple[Unit, Result]
 Told = tuple[Label, ScanFinding]
 _Span = tuple[int, int]
@@ -25,7 +28,13 @@ _BANDS: Final = ("high", "review", "note")
 
 
 def scan_streams(
-    units: Iterable[Unit], scanner: Scanner, key: bytes, jobs: int, *, seconds: float = SECONDS
+    units: Iterable[Unit],
+    scanner: Scanner,
+    key: bytes,
+    jobs: int,
+    *,
+    seconds: float = SECONDS,
+    observer: Observer = lambda _: None,
 ) -> Iterator[Done]:
     """Yield each unit with its result, as `scan_units`; the units of one owner must follow each other.
 
@@ -34,6 +43,7 @@ def scan_streams(
     """
     joining = _Joining(units)
     for unit, result in scan_units(joining.units(), scanner, key, jobs, seconds=seconds):
+        observer(sum(len(part.data) for part in unit.parts))
         joining.take(unit, result)
         yield from joining.settled()
     yield from joining.settled()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
 from geode_traj.cli import known as baselines
+from geode_traj.cli import progress
 from geode_traj.cli.config import default_store
 from geode_traj.cli.options import PATH, baseline_options, format_option, output_option, sensitive_option
 from geode_traj.cli.output import error_line, note, show_report
@@ -102,8 +104,7 @@ def command(
     baselined = baselines.read(baseline, write_baseline)
     jobs, learn, held = jobs or cores(), learn_names and profile == "publish", None
     if store is None:
-        given, stdin = files(paths, ""), sys.stdin.buffer
-        found = scan_with(scanner, given, fail_on=fail_on, jobs=jobs, stdin=stdin, learn=learn)
+        found = _in_files(list(files(paths, "")), scanner, fail_on, jobs, learn=learn)
     else:
         write = redact and not dry_run
         found, held = _in_store(store, scanner, write, fail_on, sensitive_fields, jobs, learn=learn)
@@ -118,6 +119,23 @@ def command(
     return worst_exit(codes)
 
 
+def _in_files(paths: list[Path], scanner: Scanner, fail_on: FailOn, jobs: int, *, learn: bool) -> Report:
+    total = 0
+    for path in paths:
+        with suppress(OSError):  # what cannot be read is told by the scan
+            total += path.stat().st_size
+    with progress.data(total * 2 if learn else total) as observer:
+        return scan_with(
+            scanner,
+            paths,
+            fail_on=fail_on,
+            jobs=jobs,
+            stdin=sys.stdin.buffer,
+            learn=learn,
+            observer=observer,
+        )
+
+
 def _in_store(
     store: Path,
     scanner: Scanner,
@@ -130,9 +148,17 @@ def _in_store(
 ) -> tuple[Report, WorldError | None]:
     from geode_traj.jobs.scan_store import scan_store
 
-    done = scan_store(
-        store, scanner, redact=redact, fail_on=fail_on, sensitive=sensitive, jobs=jobs, learn=learn
-    )
+    with progress.data(None) as observer:
+        done = scan_store(
+            store,
+            scanner,
+            redact=redact,
+            fail_on=fail_on,
+            sensitive=sensitive,
+            jobs=jobs,
+            learn=learn,
+            observer=observer,
+        )
     return done.report, done.held
 
 
