@@ -1,7 +1,9 @@
 """Names inside a release folder, and nothing else: maker and checker share these and no behaviour.
 
-`<release-id>/` holds `data/<release-id>/` (a GEODE release folder, nothing added), `README.md`,
-`release.json` (every file so far), `SHA256SUMS` (release.json's list and release.json) and `signatures/`.
+`<release-id>/` holds `data/<release-id>/` (a GEODE release folder, nothing added), `data/reviews/` (what is
+said of the review, signed by the reviewer or not), `data/disclosure.json` (what became of every candidate),
+`README.md`, `release.json` (every file so far), `SHA256SUMS` (release.json's list and release.json) and
+`signatures/`.
 Each covers only what was written before it, so that no file names its own digest.
 """
 
@@ -11,11 +13,16 @@ import re
 from typing import Final
 
 SCHEMA: Final = "geode-traj.release@1"
+RECORD_SCHEMA: Final = "geode-traj.review-record@1"
+DISCLOSURE_SCHEMA: Final = "geode-traj.disclosure@1"
 NAMESPACE: Final = "geode.trajectory-release@1"
 """The SSHSIG namespace: a signature made for anything else is none here."""
 
 DATA: Final = "data"
 MANIFEST: Final = "manifest.json"
+REVIEW_RECORD: Final = f"{DATA}/reviews/review.json"
+REVIEW_STATEMENT: Final = f"{DATA}/reviews/review.dsse.json"
+DISCLOSURE: Final = f"{DATA}/disclosure.json"
 README: Final = "README.md"
 RELEASE: Final = "release.json"
 SUMS: Final = "SHA256SUMS"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from geode_traj.codec.text import neutralise
+from geode_traj.contract.policy import Policy
 from geode_traj.release import layout
 
 
-def readme(release_id: str, manifest: dict[str, Any]) -> str:
-    """Return the text; it links by name and never by digest, as it is written before the digests are."""
+def readme(release_id: str, manifest: dict[str, Any], policy: Policy, totals: Mapping[str, int]) -> str:
+    """Return the text; it links by name and never by digest, as it is written before the digests are.
+
+    `totals` counts the candidates of the release by class, as data/disclosure.json does.
+    """
     quality, review = manifest["quality"], manifest["privacy_review"]
     count = len(manifest["files"])
     fields = {
@@ -20,7 +25,9 @@ def readme(release_id: str, manifest: dict[str, Any]) -> str:
         "Supersedes": manifest["supersedes"] or "nothing",
         "Reviewed": f"{review['reviewed_at']} by {review['reviewer']}",
         "Trajectories": f"{count}, of which {quality['replay_complete_trajectories']} replay in full",
+        "Withheld": f"{totals['candidates'] - totals['public']} of {totals['candidates']} candidates",
         "Events": quality["trajectory_events"],
+        "Policy": policy.name,
     }
     # An indented block: whatever a source or scope holds, it is shown and never rendered.
     listed = "\n".join(f"    {name + ':':<14}{neutralise(str(text))}" for name, text in fields.items())
@@ -29,10 +36,31 @@ def readme(release_id: str, manifest: dict[str, Any]) -> str:
         folder=layout.geode_folder(release_id),
         namespace=layout.NAMESPACE,
         signature=layout.signature_path(layout.SIGNER),
+        record=layout.REVIEW_RECORD,
+        disclosure=layout.DISCLOSURE,
+        policy=_ROLES[policy.roles] + _DIGESTS[policy.setting("release", "digests")],
     )
 
 
-_TEXT = """\
+_ROLES: Final = {
+    1: """\
+The policy of this release asks for one signature, that of the release signer, who may be the person who
+reviewed it.
+""",
+    2: f"""\
+The policy of this release asks for two signatures by two keys: that of the reviewer ({layout.REVIEWER})
+and that of the release signer ({layout.SIGNER}). Both stand in `{layout.SIGNATURES}`.
+""",
+}
+_DIGESTS: Final = {
+    "keyed": "",
+    "plain": """\
+
+The policy keeps plain digests of private bytes: whoever guesses such bytes can tell by the digest that
+the guess is right.
+""",
+}
+_TEXT: Final = """\
 # Agent trajectories
 
 {fields}
@@ -42,6 +70,10 @@ person reviewed them before they were published. They stand in `{folder}`, whose
 `manifest.json` says what was counted; `release.json` lists every file, `SHA256SUMS` repeats that list for
 `sha256sum`, and the signatures vouch for `SHA256SUMS`.
 
+`{record}` says how they were reviewed. `{disclosure}` says what became of every
+candidate: what is withheld is counted there.
+
+{policy}
 ## Check it
 
 Get the publisher's `allowed_signers` file from somewhere else than here, save it beside this folder, and put

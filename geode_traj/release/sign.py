@@ -15,6 +15,7 @@ from geode_traj.release import layout
 from geode_traj.release.check.limits import MAX_LIST
 from geode_traj.release.check.verdict import CheckResult, check
 from geode_traj.release.placing import disk
+from geode_traj.release.stated import require_signed
 
 
 def refuse_bare(folder: Path) -> None:
@@ -38,7 +39,8 @@ def sign(folder: Path, signer: Signer, role: str = layout.SIGNER) -> Path:
 
     The signatures that are there are checked too. Raises `DataError`: TE303 for a bare GEODE folder, TE401
     where the release is not whole, TE310 for a key that signed in another role, TE312 where the reviewer has
-    to sign first; `WorldError`: TE101 for a role that is none, TE601 for one that has signed.
+    to sign first, or signed the review with another key; `WorldError`: TE101 for a role that is none, TE601
+    for one that has signed.
     """
     if not layout.is_role(role):
         raise WorldError("TE101", what="the role", why="it is not lower-case words joined by hyphens")
@@ -53,6 +55,8 @@ def sign(folder: Path, signer: Signer, role: str = layout.SIGNER) -> Path:
     result = check(folder)
     refuse_faults(result, folder)
     _refuse_order(result, role)
+    if role == layout.REVIEWER:
+        require_signed(folder, signer.public_key)
     key = fingerprint(signer.public_key)
     for other in result.signers:
         if other.key == key:

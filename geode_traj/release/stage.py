@@ -11,28 +11,25 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from geode_traj import __version__
-from geode_traj.codec.files import sha256_bytes, sha256_file
 from geode_traj.codec.text import clip
-from geode_traj.contract.encoding import encode
-from geode_traj.contract.gates import count_hits
+from geode_traj.contract.policy import Policy
 from geode_traj.contract.release import PrivacyReview, file_names, is_release_name
 from geode_traj.errors import DataError, WorldError
-from geode_traj.release import layout
 from geode_traj.release.admit import Candidate, admit, candidates
+from geode_traj.release.around import Chain, write_around
 from geode_traj.release.check.verdict import check, read_geode_release
-from geode_traj.release.geode_folder import GeodeFolder, refuse_hits, terms, write, write_geode
+from geode_traj.release.geode_folder import refuse_hits, terms, write_geode
 from geode_traj.release.placing import place_verified, staging
-from geode_traj.release.readme import readme
 from geode_traj.release.reviewed import Reviewed, read_review
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.rules import Ruleset
 from geode_traj.verify import verify_path
 
+_FIRST: Final = Chain()
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -80,15 +77,6 @@ def stage_geode(
     return target
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """A release's place among a publisher's: number from 1, digest of the previous release.json, roles."""
-
-    sequence: int = 1
-    previous: str | None = None
-    reviewer_role_required: bool = False
-
-
 def stage(
     review_dir: Path,
     files: Iterable[Path] | None = None,
@@ -100,22 +88,26 @@ def stage(
     artifacts: Mapping[str, Path] | None = None,
     allow_replay_incomplete: bool = False,
     require_native_ids: bool = False,
-    chain: Chain = Chain(),
+    chain: Chain = _FIRST,
+    policy: Policy,
     ruleset: Ruleset | None = None,
     out: Path,
 ) -> Path:
     """Stage a release from a signed-off review folder and return its path, `out/<release-id>`.
 
-    `files`, where given, must be all of the review's trajectories. `ruleset`, the packaged one by default,
-    must be what the review was made with, and is what the release's own words are scanned for. Raises
-    `DataError`: TE306 and TE307 where the review does not cover what would be published, TE303 to TE314 where
+    `files`, where given, must be all that the review publishes. `policy` is what holds now: the review's own
+    may be nowhere looser, and says how many people sign. `ruleset`, the packaged one by default, must be what
+    the review was made with, and is what the release's own words are scanned for. Raises `DataError`: TE306,
+    TE307, TE317 and TE318 where the review does not cover what would be published, TE303 to TE314 where
     another gate refuses; `WorldError` TE101 for a chain or a superseded release that cannot be, TE601 where
     the release exists.
     """
     _refuse_odd(chain, supersedes)
     scanner = Scanner("publish", ruleset=ruleset)
-    reviewed = read_review(review_dir, scope, files, ruleset=scanner.ruleset)
-    _refuse_words(scanner, source=source, supersedes=supersedes, **asdict(reviewed.review))
+    reviewed = read_review(review_dir, scope, files, ruleset=scanner.ruleset, policy=policy)
+    _refuse_words(scanner, reviewed, source=source, supersedes=supersedes)
+    if allow_replay_incomplete and reviewed.policy.setting("release", "replay_complete"):
+        raise DataError("TE305", why="the review's policy admits only what can be replayed in full")
     said = terms(
         source,
         scope,
@@ -136,7 +128,7 @@ def stage(
         target = out / geode.release_id
         if os.path.lexists(target):
             raise WorldError("TE601", path=target.name, place=str(target))
-        root = _write_release(folder / "whole", geode, reviewed, chain)
+        root = write_around(folder / "whole", geode, reviewed, chain)
         place_verified(root, target, _passes)
     return target
 
@@ -152,8 +144,11 @@ def _refuse_odd(chain: Chain, supersedes: str | None) -> None:
         raise WorldError("TE101", what="the superseded release", why="it is no release's name")
 
 
-def _refuse_words(scanner: Scanner, **words: str | None) -> None:
+def _refuse_words(scanner: Scanner, reviewed: Reviewed, **words: str | None) -> None:
     """Raise `DataError` TE308 where anything is found in what is published word for word."""
+    words |= {**asdict(reviewed.review), "policy": reviewed.policy.name}
+    if reviewed.statement is not None:  # it names the reviewed files
+        words["files"] = "\n".join(entry["path"] for entry in reviewed.files.values())
     found = {what: scanner.find(text or "") for what, text in words.items()}
     refuse_hits({what: Counter(span.cls for span in spans) for what, spans in found.items()})
 
@@ -171,72 +166,6 @@ def _signed_off(reviewed: Reviewed) -> list[Candidate]:
     names = file_names(result.trajectory_id for result in verified.values())
     named = [Candidate(names[result.trajectory_id], path, result) for path, result in verified.items()]
     return sorted(named, key=lambda file: file.path)
-
-
-def _write_release(folder: Path, geode: GeodeFolder, reviewed: Reviewed, chain: Chain) -> Path:
-    """Write what stands around a GEODE folder, each part covering those before; return the release folder."""
-    root = folder / geode.release_id
-    (root / layout.DATA).mkdir(parents=True)
-    inside = layout.geode_folder(geode.release_id)
-    geode.path.rename(root / inside)
-    text = readme(geode.release_id, geode.manifest)
-    write(root / layout.README, [text.encode()])
-    release = encode(_release(root, geode, reviewed, chain)) + b"\n"
-    refuse_hits({layout.README: count_hits(text), layout.RELEASE: count_hits(release.decode())})
-    write(root / layout.RELEASE, [release])
-    lines = {file["path"]: file["sha256"] for file in _listed(root, geode)}
-    lines[layout.RELEASE] = sha256_bytes(release)
-    sums = "".join(layout.sums_line(digest, path) for path, digest in sorted(lines.items()))
-    write(root / layout.SUMS, [sums.encode()])
-    return root
-
-
-def _release(root: Path, geode: GeodeFolder, reviewed: Reviewed, chain: Chain) -> dict[str, Any]:
-    signoff, manifest = reviewed.signoff, geode.manifest
-    inside = layout.geode_folder(geode.release_id)
-    return {
-        "schema_id": layout.SCHEMA,
-        "release_id": geode.release_id,
-        "sequence": chain.sequence,
-        "previous": chain.previous,
-        "published_at": manifest["published_at"],
-        "source": manifest["release_source"],
-        "scope": manifest["release_scope"],
-        "supersedes": manifest["supersedes"],
-        "files": _listed(root, geode),
-        "trajectories": [
-            {
-                "trajectory_id": file["trajectory_id"],
-                "path": f"{inside}/{file['path']}",
-                "events": file["records"],
-                "merkle_root": None,
-            }
-            for file in manifest["files"]
-        ],
-        "review": {
-            "policy_sha256": signoff["policy_sha256"],
-            "ruleset": signoff["ruleset"],
-            "ruleset_sha256": signoff["ruleset_sha256"],
-            "findings_sha256": signoff["findings_sha256"],
-            "decisions_sha256": None,
-            "signoff_sha256": reviewed.signoff_sha256,
-            "reviewer_role_required": chain.reviewer_role_required,
-        },
-        "tool": {"name": "geode-traj", "version": __version__},
-    }
-
-
-def _listed(root: Path, geode: GeodeFolder) -> list[dict[str, Any]]:
-    """Return path, size and digest of the files written so far, sorted by path."""
-    inside = layout.geode_folder(geode.release_id)
-    listed = [
-        {"path": f"{inside}/{file['path']}", "bytes": file["bytes"], "sha256": file["sha256"]}
-        for file in geode.manifest["files"]
-    ]
-    for path in (f"{inside}/{layout.MANIFEST}", layout.README):
-        digest, size = sha256_file(root / path)
-        listed.append({"path": path, "bytes": size, "sha256": digest})
-    return sorted(listed, key=lambda file: str(file["path"]))
 
 
 def _passes(root: Path) -> None:

@@ -73,7 +73,7 @@ def stray_signature(forge: Forge, _: pytest.MonkeyPatch) -> None:
 
 @broken("RL1004")
 def empty_folder(forge: Forge, _: pytest.MonkeyPatch) -> None:
-    (forge.root / "data" / "reviews").mkdir()
+    (forge.root / "data" / "more").mkdir()
 
 
 @broken("RL1005")
@@ -148,6 +148,19 @@ def manifest_too_large(forge: Forge, patch: pytest.MonkeyPatch) -> None:
 @broken("RL1008")
 def no_readme(forge: Forge, _: pytest.MonkeyPatch) -> None:
     (forge.root / "README.md").unlink()
+    forge.seal()
+
+
+@broken("RL1008")
+def no_review_record(forge: Forge, _: pytest.MonkeyPatch) -> None:
+    (forge.root / "data" / "reviews" / "review.json").unlink()
+    (forge.root / "data" / "reviews").rmdir()
+    forge.seal()
+
+
+@broken("RL1008")
+def no_disclosure(forge: Forge, _: pytest.MonkeyPatch) -> None:
+    (forge.root / "data" / "disclosure.json").unlink()
     forge.seal()
 
 

@@ -5,24 +5,34 @@ from __future__ import annotations
 import copy
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from geode_traj.attest import keyfile, sshsig
+from geode_traj.attest import dsse, keyfile, sshsig, statement
 from geode_traj.attest.allowed_signers import Keyring, allowed_line, parse
 from geode_traj.codec.files import sha256_bytes
 from geode_traj.codec.framed import frame, join
+from geode_traj.contract import policy as policies
 from geode_traj.contract.encoding import encode
+from geode_traj.contract.policy import Policy
+from geode_traj.contract.review_folder import salt
 from geode_traj.release import layout
-from geode_traj.release.stage import Chain, stage
+from geode_traj.release.stage import stage
 from geode_traj.scan.rules import packaged
 from tests.reference import geode
 
 SOURCE, SCOPE = "Example Lab", "demo runs"
 PUBLISHED = 1_750_100_523.9
 START = 1_750_000_000
+REVIEW_KEY = bytes(range(32))
+ALONE = """schema_id = "geode-traj.policy@1"
+name = "alone"
+[release]
+roles = 1
+"""
 SIGNER_NAME = "release" + "@" + "example.org"
 
 
@@ -107,47 +117,131 @@ def review_record(scope: str = SCOPE) -> dict:
     return {**record, "record_sha256": geode.record_sha256(record)}
 
 
-def review_folder(folder: Path, docs: list[dict], scope: str = SCOPE) -> Path:
-    """Write a review folder whose sign-off holds; the candidates still hold what was redacted."""
-    files = []
+def policy(text: str = "") -> Policy:
+    """Return the policy of somebody who works alone, with more settings."""
+    return policies.read(f"{ALONE}{text}".encode(), place="policy.toml")
+
+
+def two_people() -> Policy:
+    return policies.packaged()
+
+
+def review_folder(
+    folder: Path,
+    docs: list[dict],
+    scope: str = SCOPE,
+    *,
+    under: Policy | None = None,
+    withheld: Sequence[tuple[str, str]] = (),
+    refused: Sequence[str] = (),
+    signer: keyfile.FileKey | None = None,
+) -> Path:
+    """Write a review folder whose sign-off holds; the candidates still hold what was redacted.
+
+    `withheld` gives class and reason of candidates that people left out, `refused` the reason for which
+    others were none from the start.
+    """
+    candidates, files, out = [], [], []
     for index, doc in enumerate(docs):
         path = f"run-{index}.json"
-        candidate = {**doc, "privacy": {"review_state": "local"}}
-        entry = {"path": path, "trajectory_id": doc["trajectory_id"], "findings": {}, "redactions": {}}
-        for part, content in (("candidate", framed(candidate)), ("redacted", framed(doc))):
-            (folder / part).mkdir(parents=True, exist_ok=True)
-            (folder / part / path).write_bytes(content)
-            entry[f"{part}_sha256"] = sha256_bytes(content)
-        files.append(entry)
-    (folder / "findings.jsonl").write_bytes(b"")
+        digest = _put(folder / "candidate" / path, framed({**doc, "privacy": {"review_state": "local"}}))
+        candidates.append({"path": path, "sha256": digest, "events": len(doc["events"])})
+        entry = {"path": path, "candidate_sha256": digest, "trajectory_id": doc["trajectory_id"]}
+        redacted = {"redacted_sha256": _put(folder / "redacted" / path, framed(doc))}
+        files.append({**entry, **redacted, "findings": {}, "approved": {}, "redactions": {}})
+    for index, (cls, reason) in enumerate(withheld):
+        path = f"private-{index}.json"
+        digest = _put(folder / "candidate" / path, framed(trajectory(f"private {index}")))
+        candidates.append({"path": path, "sha256": digest, "events": 5})
+        out.append({"path": path, "candidate_sha256": digest, "class": cls, "reason": reason})
+    for index, why in enumerate(refused):
+        entry = {
+            "path": f"refused-{index}.json",
+            "candidate_sha256": None if why == "unreadable" else "5" * 64,
+        }
+        out.append({**entry, "class": "withheld-sealed", "reason": why})
+    gone = [one for one in out if one["path"].startswith("refused")]
+    text = (under or policy()).to_toml()
+    rests_on = {
+        "policy_sha256": _put(folder / "policy.toml", text),
+        "findings_sha256": _put(folder / "findings.jsonl", b""),
+        "ruleset": packaged().name,
+        "ruleset_sha256": packaged().digest,
+    }
+    tool = {"name": "geode-traj", "version": "0.1.0"}
+    begun = {
+        "schema_id": "geode-traj.review@1",
+        "review_id": "0" * 32,
+        "candidates": candidates,
+        "refused": [
+            {"path": one["path"], "sha256": one["candidate_sha256"], "why": one["reason"]} for one in gone
+        ],
+        **rests_on,
+        "engines": [],
+        "sensitive_fields": [],
+        "tool": tool,
+    }
     signoff = {
         "schema_id": "geode-traj.signoff@1",
         "review": review_record(scope),
         "files": files,
-        "findings_sha256": sha256_bytes(b""),
-        "policy_sha256": None,
-        "ruleset": packaged().name,
-        "ruleset_sha256": packaged().digest,
-        "tool": {"name": "geode-traj", "version": "0.1.0"},
+        "withheld": out,
+        "review_sha256": _put(folder / "review.json", encode(begun)),
+        "decisions_sha256": _put(folder / "decisions.jsonl", b"decided\n"),
+        "decisions": {"redact": {"email": 2}},
+        "reviewers": ["demo_user", "policy"],
+        "policy": (under or policy()).name,
+        **rests_on,
+        "tool": tool,
+        "salt": "",
     }
-    (folder / "signoff.json").write_bytes(encode(signoff))
+    _put(folder / "key", REVIEW_KEY.hex().encode())
+    seal_review(folder, signoff, signer)
     return folder
 
 
+def seal_review(folder: Path, signoff: dict, signer: keyfile.FileKey | None = None) -> None:
+    """Write a sign-off with a true salt, and the statement of who has a key."""
+    data = encode({**signoff, "salt": salt(signoff, REVIEW_KEY)})
+    (folder / "signoff.json").write_bytes(data)
+    if signer is not None:
+        subjects = {f"redacted/{one['path']}": one["redacted_sha256"] for one in signoff["files"]}
+        keys = "review findings_sha256 decisions_sha256 policy policy_sha256 ruleset ruleset_sha256 tool"
+        said = {key: signoff[key] for key in keys.split()} | {"signoff_sha256": sha256_bytes(data)}
+        (folder / "signoff.dsse.json").write_bytes(enveloped(said, subjects, signer))
+
+
+def enveloped(said: dict, subjects: dict[str, str], *signers: keyfile.FileKey) -> bytes:
+    payload = statement.make(subjects, statement.PRIVACY_REVIEW, said)
+    data = dsse.sign(signers[0], payload, statement.PAYLOAD_TYPE)
+    for signer in signers[1:]:
+        data = dsse.add_signature(dsse.read(data, statement.PAYLOAD_TYPE), signer)
+    return data
+
+
+def _put(path: Path, data: bytes) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return sha256_bytes(data)
+
+
 def staged(review: Path, out: Path, **more: object) -> Path:
-    terms: dict = {"source": SOURCE, "scope": SCOPE, "published_at": PUBLISHED, "out": out, **more}
-    return stage(review, **terms)
+    terms: dict = {"source": SOURCE, "scope": SCOPE, "published_at": PUBLISHED, "policy": policy()}
+    return stage(review, **{**terms, "out": out, **more})
 
 
-def put_release(folder: Path, **more: object) -> Path:
-    """Stage a release of two trajectories below `folder`, unsigned."""
+def put_release(folder: Path, *, roles: bool = False, **more: object) -> Path:
+    """Stage a release of two trajectories below `folder`, unsigned; with `roles` two people have to sign."""
     docs = [trajectory("Alpha One"), trajectory("beta")]
-    return staged(review_folder(folder / "review", docs), folder / "out", **more)
+    under, signer = (two_people(), REVIEWER_KEY) if roles else (policy(), None)
+    left_out = [("withheld-sealed", "no-consent"), ("private-secret", "private")]
+    review = review_folder(folder / "review", docs, under=under, signer=signer, withheld=left_out)
+    return staged(review, folder / "out", **more)
 
 
 def good_release(folder: Path, *, roles: bool = False) -> Forge:
     """Return a release of two trajectories, sealed by the forge itself."""
-    forge = Forge(put_release(folder, chain=Chain(reviewer_role_required=roles)))
+    forge = Forge(put_release(folder, roles=roles))
     forge.seal()
     return forge
 
@@ -246,13 +340,15 @@ class Forge:
         *,
         lines: Callable[[list[str]], object] = lambda lines: None,
         raw: bytes | None = None,
+        parts: Mapping[str, Callable[[dict], object] | bytes] = MappingProxyType({}),
     ) -> None:
         """Write release.json, SHA256SUMS and the signatures so that they cover what stands there.
 
         `change` works on release.json, `lines` on the lines of SHA256SUMS, `raw` replaces release.json's
-        text.
+        text; `parts` are changes of, or bytes in place of, what else repeats the manifest.
         """
         shutil.rmtree(self.root / "signatures", ignore_errors=True)
+        self._repeat_in_parts(parts)
         files = {
             path.relative_to(self.root).as_posix(): path.read_bytes()
             for path in sorted(self.root.rglob("*"))
@@ -281,6 +377,37 @@ class Forge:
         lines(text)
         (self.root / "SHA256SUMS").write_text("".join(text))
         self.sign()
+
+    def _repeat_in_parts(self, parts: Mapping[str, Callable[[dict], object] | bytes]) -> None:
+        record, disclosure = (self.root / path for path in (layout.REVIEW_RECORD, layout.DISCLOSURE))
+        try:
+            manifest = self.manifest
+        except (OSError, ValueError):
+            manifest = None
+        if manifest and record.exists() and disclosure.exists():
+            public = [
+                {"trajectory_id": one["trajectory_id"], "path": f"data/{self.root.name}/{one['path']}"}
+                for one in sorted(manifest["files"], key=lambda one: one["path"])
+            ]
+            self._edit(record, lambda value: value.update(review=manifest["privacy_review"]))
+            self._edit(disclosure, lambda value: self._disclose(value, public))
+        for path, change in parts.items():
+            if isinstance(change, bytes):
+                self.write(path, change)
+            else:
+                self._edit(self.root / path, change)
+
+    @staticmethod
+    def _edit(path: Path, change: Callable[[dict], object]) -> None:
+        value = json.loads(path.read_bytes())
+        change(value)
+        path.write_bytes(encode(value) + b"\n")
+
+    @staticmethod
+    def _disclose(value: dict, public: list[dict]) -> None:
+        withheld = value["totals"]["candidates"] - value["totals"]["public"]
+        value["public"] = public
+        value["totals"] |= {"public": len(public), "candidates": len(public) + withheld}
 
     @staticmethod
     def _repeat_manifest(release: dict, inside: str, files: dict[str, bytes]) -> None:

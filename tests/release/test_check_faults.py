@@ -8,6 +8,7 @@ from pathlib import Path
 import faults_folder  # noqa: F401 - its faults register themselves, as the next ones
 import faults_lists  # noqa: F401
 import faults_manifest  # noqa: F401
+import faults_review  # noqa: F401
 import faults_signatures  # noqa: F401
 import faults_trajectories  # noqa: F401
 import pytest
@@ -16,11 +17,17 @@ from faults import CASES, SIGNATURE, Break, listing
 from release_forge import KEY, REVIEWER_KEY, Forge, keyring, trajectory
 
 from geode_traj.codec.files import sha256_bytes
+from geode_traj.release import layout
 from geode_traj.release.check import limits, reading, registry, verdict
 from geode_traj.release.check.verdict import check
 
 RING = keyring(KEY, REVIEWER_KEY)
-NEEDS_ROLES = {"one_of_two_roles"}
+NEEDS_ROLES = {
+    "one_of_two_roles",
+    "one_role_under_a_policy_of_two",
+    "statement_too_large",
+    *(label for code, label, _ in CASES if code in ("RL1509", "RL1510", "RL1511", "RL1513")),
+}
 # What a bound cuts off, and what nobody can read, is missing for other checks too.
 WITH_OTHERS = {"too_many", "too_deep", "too_many_bytes"}
 
@@ -73,7 +80,7 @@ def test_each_fault_gives_its_own_code_and_nothing_else_would_find_it(
 
 def test_no_check_is_without_a_fault() -> None:
     alone = {code for code, label, _ in CASES if label not in WITH_OTHERS}
-    by_other_tests = {"RL1005", "RL1204", "RL1407"}
+    by_other_tests = {"RL1005", "RL1204", "RL1407", "RL1512"}
     assert alone | by_other_tests == set(registry.all_checks())
 
 
@@ -115,7 +122,8 @@ def test_parts_of_two_valid_releases_make_none(good: dict[bool, Forge], tmp_path
     review = release_forge.review_folder(tmp_path / "review", [trajectory("Alpha One"), trajectory("zeta")])
     other = Forge(release_forge.staged(review, tmp_path / "out", source="Other"))
     other.seal()
-    parts = ["README.md", "release.json", "SHA256SUMS", SIGNATURE, "data"]
+    said = [layout.REVIEW_RECORD, layout.DISCLOSURE]
+    parts = ["README.md", "release.json", "SHA256SUMS", SIGNATURE, "data", *said]
     assert errors(other) == []
     for number, part in enumerate(parts):
         forge = good[False].copy(tmp_path / str(number))

@@ -28,7 +28,6 @@ from geode_traj.errors import TrajError
 from geode_traj.release import layout
 from geode_traj.release.check.verdict import check
 from geode_traj.release.sign import sign
-from geode_traj.release.stage import Chain
 
 
 def code_of(call: Callable[..., object], *args: object) -> str:
@@ -53,7 +52,7 @@ def test_one_signature_makes_a_release_valid_for_whom_knows_the_key(tmp_path: Pa
 
 
 def test_two_roles_sign_in_their_order_with_two_keys(tmp_path: Path) -> None:
-    root = put_release(tmp_path, chain=Chain(reviewer_role_required=True))
+    root = put_release(tmp_path, roles=True, policy=release_forge.two_people())
     assert code_of(sign, root, KEY, layout.SIGNER) == "TE312"
     sign(root, REVIEWER_KEY, layout.REVIEWER)
     assert code_of(sign, root, REVIEWER_KEY, layout.SIGNER) == "TE310"

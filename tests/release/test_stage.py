@@ -3,23 +3,21 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import release_forge
-from release_forge import PUBLISHED, SCOPE, SOURCE, event, events, framed, review_folder, staged, trajectory
+from release_forge import PUBLISHED, SCOPE, SOURCE, event, events, review_folder, staged, trajectory
 
 from geode_traj.codec import schema
 from geode_traj.codec.files import sha256_bytes
 from geode_traj.contract.release import PrivacyReview, privacy_review
-from geode_traj.contract.review_folder import salt
 from geode_traj.errors import DataError, TrajError, WorldError
 from geode_traj.release import stage as stage_module
+from geode_traj.release.around import Chain
 from geode_traj.release.check.verdict import check, read_geode_release
 from geode_traj.release.placing import staging
-from geode_traj.release.stage import Chain, by_name, stage_geode
-from geode_traj.scan.rules import Ruleset, packaged
+from geode_traj.release.stage import by_name, stage_geode
 from tests.reference import geode
 from tests.support.secrets import make
 
@@ -78,6 +76,11 @@ def test_a_staged_release_is_a_geode_folder_and_what_stands_around_it(tmp_path: 
     assert (inside / "alpha-one.json").read_bytes() == (review / "redacted" / "run-0.json").read_bytes()
     release = json.loads((root / "release.json").read_bytes())
     assert schema.problems("geode-traj.release@1", release) == []
+    signoff = json.loads((review / "signoff.json").read_bytes())
+    assert {key: signoff[key] for key in release["review"] if key in signoff}.items() <= release[
+        "review"
+    ].items()
+    assert None not in release["review"].values()
     assert (release["supersedes"], release["published_at"]) == ("demo-earlier", "2025-06-16T19:02:03Z")
     assert release["review"]["signoff_sha256"] == sha256_bytes((review / "signoff.json").read_bytes())
     assert [item["events"] for item in release["trajectories"]] == [5, 5]
@@ -94,7 +97,7 @@ def test_the_same_inputs_give_the_same_bytes(tmp_path: Path) -> None:
         files = sorted(path for path in root.rglob("*") if path.is_file())
         releases.append({path.relative_to(root.parent).as_posix(): path.read_bytes() for path in files})
     assert releases[0] == releases[1]
-    assert len(releases[0]) == 6
+    assert len(releases[0]) == 8
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
@@ -204,48 +207,10 @@ def test_what_stands_before_a_release_is_looked_at_first(more: dict, tmp_path: P
     assert caught.value.code == "TE101"
 
 
-@pytest.mark.parametrize("key", ["reviewer", "method", "attestation"])
-def test_a_reviews_words_are_scanned_again(key: str, tmp_path: Path) -> None:
-    review = review_folder(tmp_path / "review", DOCS)
-    _signoff(lambda signoff: _reworded(signoff["review"], key, make("mac_address")))(review)
-    with pytest.raises(DataError) as caught:
-        staged(review, tmp_path / "out")
-    assert (caught.value.code, caught.value.message) == (
-        "TE308",
-        f"the scan still finds 1 hardware_address in {key}",
-    )
+def test_a_releases_own_words_are_scanned(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         staged(review_folder(tmp_path / "good", DOCS), tmp_path / "out", source=make("mac_address"))
     assert caught.value.code == "TE308"
-
-
-def _reworded(record: dict, key: str, text: str) -> None:
-    record[key] = text
-    record["record_sha256"] = geode.record_sha256(record)
-
-
-def test_a_ruleset_that_lost_a_rule_voids_the_review(tmp_path: Path) -> None:
-    review = review_folder(tmp_path / "review", DOCS)
-    with pytest.raises(DataError) as caught:
-        staged(review, tmp_path / "out", ruleset=Ruleset(packaged().rules[1:]))
-    assert caught.value.code == "TE307"
-    assert "ruleset" in caught.value.message
-
-
-def test_a_salt_covers_the_whole_sign_off(tmp_path: Path) -> None:
-    review = review_folder(tmp_path / "review", DOCS)
-    key = bytes(range(32))
-    (review / "key").write_text(key.hex())
-    _signoff(lambda signoff: signoff.update(salt=salt(signoff, key)))(review)
-    assert staged(review, tmp_path / "out").exists()
-    _signoff(lambda signoff: signoff["tool"].update(version="0.0.1"))(review)
-    with pytest.raises(DataError) as caught:
-        staged(review, tmp_path / "again")
-    assert caught.value.code == "TE307"
-    (review / "key").write_text("zz")
-    with pytest.raises(DataError) as caught:
-        staged(review, tmp_path / "again")
-    assert caught.value.code == "TE311"
 
 
 def test_what_a_killed_staging_left_goes_and_what_is_in_use_stays(tmp_path: Path) -> None:
@@ -266,83 +231,6 @@ def test_a_staging_is_locked_while_it_is_made(tmp_path: Path) -> None:
     with staging(tmp_path / "out") as mine, staging(tmp_path / "out") as other:
         assert mine.is_dir() and other.is_dir() and mine != other
     assert not (tmp_path / "out").exists()
-
-
-def _signoff(change: Callable[[dict], object]) -> Callable[[Path], object]:
-    def apply(review: Path) -> None:
-        signoff = json.loads((review / "signoff.json").read_bytes())
-        change(signoff)
-        (review / "signoff.json").write_text(json.dumps(signoff))
-
-    return apply
-
-
-def _touch(name: str) -> Callable[[Path], object]:
-    return lambda review: (review / name).write_bytes((review / name).read_bytes() + b"\n")
-
-
-SIGNOFFS: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "no sign-off": ("TE306", lambda review: (review / "signoff.json").unlink()),
-    "not JSON": ("TE306", lambda review: (review / "signoff.json").write_bytes(b"{")),
-    "other shape": ("TE306", _signoff(lambda signoff: signoff.pop("ruleset"))),
-    "file twice": ("TE306", _signoff(lambda signoff: signoff["files"].append(signoff["files"][0]))),
-    "not a name": ("TE306", _signoff(lambda signoff: signoff["files"][0].update(path="a\0.json"))),
-    "other rules": ("TE307", _signoff(lambda signoff: signoff.update(ruleset_sha256="1" * 64))),
-    "leads outside": ("TE306", _signoff(lambda signoff: signoff["files"][0].update(path="../x.json"))),
-    "unreviewed file": (
-        "TE306",
-        lambda review: (review / "redacted" / "more.json").write_bytes(framed(trajectory("more"))),
-    ),
-    "hidden below": (
-        "TE306",
-        lambda review: (review / "redacted" / "sub").symlink_to(review / "candidate"),
-    ),
-    "redacted changed": ("TE307", _touch("redacted/run-1.json")),
-    "candidate changed": ("TE307", _touch("candidate/run-0.json")),
-    "findings changed": ("TE307", _touch("findings.jsonl")),
-    "redacted gone": ("TE307", lambda review: (review / "redacted" / "run-1.json").unlink()),
-    "findings gone": ("TE307", lambda review: (review / "findings.jsonl").unlink()),
-    "record changed": ("TE307", _signoff(lambda signoff: signoff["review"].update(reviewer="other"))),
-    "other trajectory": ("TE307", _signoff(lambda signoff: signoff["files"][0].update(trajectory_id="x"))),
-}
-
-
-@pytest.mark.parametrize("label", SIGNOFFS)
-def test_a_changed_review_is_void(label: str, tmp_path: Path) -> None:
-    code, change = SIGNOFFS[label]
-    review = review_folder(tmp_path / "review", DOCS)
-    change(review)
-    with pytest.raises(DataError) as caught:
-        staged(review, tmp_path / "out")
-    assert (caught.value.code, caught.value.exit_code) == (code, 4)
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_link_in_place_of_a_redacted_file_is_void(tmp_path: Path) -> None:
-    review = review_folder(tmp_path / "review", DOCS)
-    file = review / "redacted" / "run-0.json"
-    file.rename(tmp_path / "elsewhere.json")
-    file.symlink_to(tmp_path / "elsewhere.json")
-    with pytest.raises(DataError) as caught:
-        staged(review, tmp_path / "out")
-    assert caught.value.code == "TE307"
-
-
-def test_the_files_named_are_all_of_the_reviews(tmp_path: Path) -> None:
-    review = review_folder(tmp_path / "review", DOCS)
-    candidate, redacted = review / "candidate" / "run-0.json", review / "redacted" / "run-1.json"
-    stranger = tmp_path / "stranger.json"
-    stranger.write_bytes(framed(trajectory("stranger")))
-    for named, code in (([candidate], "TE314"), ([candidate, redacted, stranger], "TE306")):
-        with pytest.raises(DataError) as caught:
-            stage_module.stage(
-                review, named, source=SOURCE, scope=SCOPE, published_at=PUBLISHED, out=tmp_path / "out"
-            )
-        assert caught.value.code == code
-    root = stage_module.stage(
-        review, [candidate, redacted], source=SOURCE, scope=SCOPE, published_at=PUBLISHED, out=tmp_path / "o"
-    )
-    assert root.exists()
 
 
 @pytest.mark.parametrize("failing_call", [1, 2])

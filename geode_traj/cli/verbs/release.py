@@ -6,18 +6,19 @@ from pathlib import Path
 
 import click
 
-from geode_traj.attest import allowed_signers, keyfile
-from geode_traj.attest.agent import Agent
-from geode_traj.cli import passphrase
+from geode_traj.attest import allowed_signers
 from geode_traj.cli.options import PATH, format_option, moment_or_now, output_option, pairs
 from geode_traj.cli.output import note, say, show_report
+from geode_traj.cli.policies import effective, policy_option
+from geode_traj.cli.signing import signer
 from geode_traj.codec.text import clip
 from geode_traj.errors import WorldError
 from geode_traj.jobs import check_release
 from geode_traj.release import layout
-from geode_traj.release import stage as staging
+from geode_traj.release.around import Chain
 from geode_traj.release.publish import publish as publish_folder
 from geode_traj.release.sign import sign as sign_folder
+from geode_traj.release.stage import stage as stage_release
 
 
 @click.group()
@@ -39,8 +40,7 @@ def command() -> None:
 @click.option("--sequence", type=click.IntRange(min=1), default=1, show_default=True,
               help="This release's number among yours.")  # fmt: skip
 @click.option("--previous", metavar="SHA256", help="The previous release.json's digest.")
-@click.option("--require-reviewer-signature", is_flag=True,
-              help="The privacy-reviewer has to sign first, with another key.")  # fmt: skip
+@policy_option("The policy that holds, and the review's may be nowhere looser than")
 def stage(
     files: tuple[Path, ...],
     reviewed: Path,
@@ -54,16 +54,17 @@ def stage(
     require_native_ids: bool,
     sequence: int,
     previous: str | None,
-    require_reviewer_signature: bool,
+    policy: str | None,
 ) -> int:
     """Make a release folder from a review folder, byte for byte what was signed off.
 
     Every claim is recomputed and every gate asked; any refusal leaves nothing. The rules that the review was
-    made with must be those of now.
+    made with must be those of now, and its policy nowhere looser than the one that holds now. The review's
+    policy says whether one person signs, or the privacy-reviewer first and with another key.
 
     Exit: 4 refused by a gate, 10 bytes changed, 12 the release exists.
     """
-    path = staging.stage(
+    path = stage_release(
         reviewed,
         files or None,
         source=source,
@@ -73,7 +74,8 @@ def stage(
         artifacts=dict(pairs(artifact, "--artifact")),
         allow_replay_incomplete=allow_replay_incomplete,
         require_native_ids=require_native_ids,
-        chain=staging.Chain(sequence, previous, require_reviewer_signature),
+        chain=Chain(sequence, previous),
+        policy=effective(policy),
         out=out,
     )
     say(clip(str(path), 400))
@@ -92,17 +94,10 @@ def sign(folder: Path, role: str, key: Path | None, agent: bool, passphrase_fd: 
 
     Exit: 4 refused, 10 the release is not whole, 12 the role has signed already.
     """
-    if agent:
-        signer = Agent.from_environment().signer(keyfile.load_public(key) if key else None)
-        path = sign_folder(folder, signer, role)
-    elif key is not None:
-        given = passphrase.from_descriptor(passphrase_fd)
-        path = sign_folder(
-            folder, keyfile.load_key(key, given if given is not None else passphrase.ask), role
-        )
-    else:
+    found = signer(key, passphrase_fd, agent=agent)
+    if found is None:
         raise WorldError("TE101", what="the call", why="give --key or --agent")
-    say(clip(str(path), 400))
+    say(clip(str(sign_folder(folder, found, role)), 400))
     return 0
 
 

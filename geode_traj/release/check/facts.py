@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from geode_traj.attest.allowed_signers import Keyring
+from geode_traj.attest.dsse import Envelope
 from geode_traj.attest.sshsig import SshSignature
+from geode_traj.attest.statement import Statement
 from geode_traj.contract.release import ReleaseFile
 from geode_traj.errors import DataError
 from geode_traj.release.check.tree import Tree
@@ -59,6 +61,22 @@ class Signature:
 
 
 @dataclass(slots=True)
+class Stated:
+    """The reviewer's statement: what it says of which files, or why it is none (`fault`).
+
+    `signed_by` holds the keys at hand that signed it, `claimed` those that it says did. Keys at hand are the
+    keyring's and those of the release's own signatures. `trusted`: one of them is in the keyring.
+    """
+
+    envelope: Envelope | None = None
+    statement: Statement | None = None
+    fault: DataError | None = None
+    signed_by: frozenset[bytes] = frozenset()
+    claimed: frozenset[bytes] = frozenset()
+    trusted: bool = False
+
+
+@dataclass(slots=True)
 class Facts:
     """A release folder (or a bare GEODE one, whose `prefix` is "") as it was read.
 
@@ -75,6 +93,9 @@ class Facts:
     expected_manifest: str | None = None
     folder: str = ""
     release: Json = field(default_factory=Json)
+    record: Json = field(default_factory=Json)
+    disclosure: Json = field(default_factory=Json)
+    stated: Stated | None = None
     sums: list[tuple[str, str]] | None = None
     sums_fault: str | None = None
     signatures: list[Signature] = field(default_factory=list)

@@ -10,7 +10,7 @@ MAX_TOTAL: Final = 1 << 40
 """Folders below each other; files and folders together; bytes of all files."""
 
 MAX_LIST: Final = 64 << 20
-"""Bytes of SHA256SUMS, release.json or manifest.json, each read whole."""
+"""Bytes of SHA256SUMS, release.json, manifest.json, review.json or disclosure.json, each read whole."""
 
 MAX_LINE: Final = 256 << 20
 """Bytes of one line over which the gate classes are counted: a line is what that needs in memory."""

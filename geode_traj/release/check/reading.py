@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from geode_traj.attest import sshsig
+from geode_traj.attest import dsse, sshsig
 from geode_traj.attest.allowed_signers import Keyring
 from geode_traj.codec import reading, schema
 from geode_traj.contract.kinds import RELEASE as MANIFEST_SCHEMA
@@ -24,11 +24,12 @@ from geode_traj.errors import DataError, WorldError
 from geode_traj.release import layout
 from geode_traj.release.check import limits, tree
 from geode_traj.release.check.facts import Facts, Json, Seen
-from geode_traj.release.check.signed import read_signatures
+from geode_traj.release.check.signed import read_signatures, read_statement
 from geode_traj.release.check.watched import Watched
 from geode_traj.verify import Verified, verify_stream
 
 _BUFFER: Final = 1 << 20
+_LISTS: Final = (layout.SUMS, layout.RELEASE, layout.REVIEW_RECORD, layout.DISCLOSURE)
 _SUMS_LINE: Final = re.compile(rb"([0-9a-f]{64})  ([^\n\r\\]+)\n")
 
 
@@ -58,11 +59,16 @@ def read_release(path: Path, keyring: Keyring | None, expected_manifest: str | N
     facts.folder = real.name
     facts.keyring = keyring
     facts.release = _json(facts.seen.get(layout.RELEASE), layout.RELEASE, layout.SCHEMA)
+    record, disclosure = facts.seen.get(layout.REVIEW_RECORD), facts.seen.get(layout.DISCLOSURE)
+    facts.record = _json(record, layout.REVIEW_RECORD, layout.RECORD_SCHEMA)
+    facts.disclosure = _json(disclosure, layout.DISCLOSURE, layout.DISCLOSURE_SCHEMA)
+    published_at = facts.release.value["published_at"] if facts.release.value else None
     sums = facts.seen.get(layout.SUMS)
     if sums is not None and sums.data is not None:
         facts.sums, facts.sums_fault = _sums(sums.data)
-        published_at = facts.release.value["published_at"] if facts.release.value else None
         facts.signatures = read_signatures(facts.seen, sums.data, keyring, published_at)
+    stated = facts.seen.get(layout.REVIEW_STATEMENT)
+    facts.stated = read_statement(stated, facts.signatures, keyring, published_at)
     return facts
 
 
@@ -124,7 +130,9 @@ def _bound(path: str, prefix: str) -> int | None:
     """Return the size up to which a file is kept whole, None for one that is only streamed."""
     if layout.signature_role(path) is not None:
         return sshsig.MAX_ARMORED
-    return limits.MAX_LIST if path in (layout.SUMS, layout.RELEASE, prefix + layout.MANIFEST) else None
+    if path == layout.REVIEW_STATEMENT:
+        return dsse.MAX_BYTES
+    return limits.MAX_LIST if path in (*_LISTS, prefix + layout.MANIFEST) else None
 
 
 def _read(descriptor: int, path: str, size: int, *, keep: bool, prefix: str) -> Seen:

@@ -81,8 +81,12 @@ def unreadable(facts: Facts) -> Iterator[Hit]:
 
 @release_check("RL1008", "copy the release again, whole")
 def missing_part(facts: Facts) -> Iterator[Hit]:
-    """A file that every release has is not there: README.md, release.json, SHA256SUMS or the manifest."""
+    """A file that every release has is not there: README.md, release.json, SHA256SUMS, the manifest.
+
+    Or, below `data`, reviews/review.json or disclosure.json.
+    """
     listed = {path for _, path in facts.sums or []}
-    for path in (layout.README, layout.RELEASE, layout.SUMS, facts.prefix + layout.MANIFEST):
+    parts = (layout.README, layout.RELEASE, layout.SUMS, layout.REVIEW_RECORD, layout.DISCLOSURE)
+    for path in (*parts, facts.prefix + layout.MANIFEST):
         if not facts.tree.holds(path) and path not in listed:
             yield Hit("it is missing", path)
