@@ -65,6 +65,12 @@ class Allowed:
     pointer: str | None = None
     value: str | None = None
 
+    def to_toml(self) -> bytes:
+        """Return the finding's table in a policy file."""
+        members = {"rule": self.rule, "pointer": self.pointer, "value": self.value, "reason": self.reason}
+        lines = [f"{key} = {_written(value)}" for key, value in members.items() if value is not None]
+        return "\n".join(["", "[[allow]]", *lines, ""]).encode()
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -121,11 +127,7 @@ class Policy:
         for name, table in tables.items():
             lines += ["", f"[{name}]"]
             lines += [f"{key} = {_written(value)}" for key, value in sorted(table.items())]
-        for one in self.allow:
-            members = {"rule": one.rule, "pointer": one.pointer, "value": one.value, "reason": one.reason}
-            lines += ["", "[[allow]]"]
-            lines += [f"{key} = {_written(value)}" for key, value in members.items() if value is not None]
-        return "\n".join([*lines, ""]).encode()
+        return "\n".join([*lines, ""]).encode() + b"".join(one.to_toml() for one in self.allow)
 
 
 def packaged(name: str = STRICT) -> Policy:

@@ -1,3 +1,4 @@
+import base64
 import json
 import os
 import signal
@@ -10,12 +11,15 @@ import pytest
 
 from geode_traj.errors import WorldError
 from geode_traj.jobs import review_start
+from geode_traj.jobs.review_allow import allowed
 from geode_traj.jobs.scan_parts import keyed
+from geode_traj.review.decide import decide
 from geode_traj.review.folder import open_review
 from geode_traj.review.redact import public_name
+from geode_traj.review.state import State
 from geode_traj.scan.engine import Scanner
 from tests.review.conftest import Build
-from tests.support.reviews import begun, policy, signed_off
+from tests.support.reviews import AT, begun, policy, signed_off
 from tests.support.secrets import make
 
 KEY = bytes(range(32))
@@ -182,3 +186,19 @@ def test_a_secret_cut_over_events_is_found_in_each_and_goes(build, tmp_path):
     redacted = (tmp_path / "again" / "redacted" / "one.json").read_text("utf-8")
     assert all(text not in redacted for text in cuts)
     assert redacted.count("[REDACTED:github_token:1]") == 3
+
+
+def test_what_was_approved_once_is_allowed_by_its_keyed_digest(build, tmp_path):
+    phone = make("phone_kr")
+    text = f"call {phone}, or " + base64.b64encode(f"call {phone} now".encode()).decode()
+    path = build.write(
+        build.doc([build.event({"content": text}), build.event({"content": "/ho" + "me/wrenfield/a"})])
+    )
+    begun([path], tmp_path / "one", key=KEY)
+    state = State(open_review(tmp_path / "one"))
+    decide(state, list(state.undecided()), "approve", reviewer="Ann", at=AT, reason="synthetic")
+    tables = b"".join(one.to_toml() for one in allowed(state.review)).decode()
+    assert phone not in tables and tables.count("[[allow]]") == 1
+    for name, key, left in (("two", KEY, 0), ("three", KEY[::-1], 2)):
+        begun([path], tmp_path / name, under=policy(tables), key=key)
+        assert len(list(State(open_review(tmp_path / name)).undecided())) == left

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from geode_traj.cli.options import PATH, format_option, moment_or_now, sensitive_option
+from geode_traj.cli.looking import known_options, scanner_options
+from geode_traj.cli.options import PATH, format_option, moment_or_now
 from geode_traj.cli.output import note, say
 from geode_traj.cli.policies import effective, policy_option, release_key
 from geode_traj.codec.text import clip
@@ -39,7 +40,7 @@ def command() -> None:
 @click.option("--key-file", type=PATH, help="Use the private key in this file, as a review has one.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes at work (default: one a core).")
 @_AT
-@sensitive_option()
+@scanner_options()
 def start(
     trajectories: tuple[Path, ...],
     out: Path,
@@ -48,7 +49,7 @@ def start(
     key_file: Path | None,
     jobs: int | None,
     at: str | None,
-    sensitive_fields: tuple[str, ...],
+    **looking: Any,
 ) -> int:
     """Begin a review: copy, verify and search trajectories, and make the folder of the review.
 
@@ -60,16 +61,16 @@ def start(
     Exit: 3 something was refused (invalid, unreadable, or not to be scanned) and stays out, 12 the folder
     exists.
     """
+    from geode_traj.cli.looking import scanner
     from geode_traj.jobs.review_start import start as begin
-    from geode_traj.scan.engine import Scanner
 
     done = begin(
         trajectories,
         out,
         policy=effective(policy),
-        scanner=Scanner("publish", sensitive_fields),
+        scanner=scanner("publish", **looking),
         at=_time(at),
-        sensitive=sensitive_fields,
+        sensitive=looking["sensitive_fields"],
         key=release_key(store, key_file),
         jobs=jobs or cores(),
     )
@@ -174,17 +175,27 @@ def undo(folder: Path, reviewer: str | None, entry: int | None, at: str | None) 
 @command.command()
 @_FOLDER
 @click.option("--out", type=PATH, required=True, help="The file to write.")
-def export(folder: Path, out: Path) -> int:
+@click.option("--allow", is_flag=True, help="Write allow tables for a policy instead.")
+def export(folder: Path, out: Path, allow: bool) -> int:
     """Write what was decided into one file, for `redact --decisions`.
 
-    It names candidates by their digests and findings by their places: keep it private, like the review.
+    It names candidates by their digests and findings by their places: keep it private, like the review. With
+    --allow it is what people approved, by rule and keyed digest of the value: append it to a policy, and
+    reviews with the same key (--store, --key-file) ask no more.
 
     Exit: 4 something is undecided, 12 the file exists.
     """
+    from geode_traj.codec.files import write_new
+    from geode_traj.jobs.review_allow import allowed
     from geode_traj.review.exported import write
 
-    count = write(open_review(folder), out)
-    say(f"{count} decision(s) in {clip(str(out), 400)}")
+    review = open_review(folder)
+    if allow:
+        tables = [one.to_toml() for one in allowed(review)]
+        write_new(out, tables, mode=0o600)
+        say(f"{len(tables)} allowed value(s) in {clip(str(out), 400)}")
+    else:
+        say(f"{write(review, out)} decision(s) in {clip(str(out), 400)}")
     return EXIT_OK
 
 
@@ -197,6 +208,7 @@ def export(folder: Path, out: Path) -> int:
 @click.option("--reviewed-at", metavar="TIME", help="When; default SOURCE_DATE_EPOCH, else now.")
 @click.option("--key", "signing_key", type=PATH, help="Sign the statement with this key (OpenSSH, Ed25519).")
 @click.option("--passphrase-fd", type=int, metavar="N", help="Read its passphrase from this descriptor.")
+@known_options()
 def sign(folder: Path, reviewer: str | None, signing_key: Path | None, **given: Any) -> int:
     """Redact for publication, scan the result again, and sign the review off.
 
@@ -208,8 +220,8 @@ def sign(folder: Path, reviewer: str | None, signing_key: Path | None, **given: 
     Exit: 4 undecided, too little seen, or something is still found in the result; 10 the journal was changed.
     """
     from geode_traj.cli import signing
+    from geode_traj.cli.looking import scanner
     from geode_traj.review.sign import sign as sign_off
-    from geode_traj.scan.engine import Scanner
 
     if reviewer is None:
         raise WorldError("TE101", what="the call", why="give --reviewer")
@@ -221,7 +233,13 @@ def sign(folder: Path, reviewer: str | None, signing_key: Path | None, **given: 
         scope=given["scope"],
         attestation=given["attestation"],
         reviewed_at=moment_or_now(given["reviewed_at"], "--reviewed-at"),
-        scanner=Scanner("publish", review.begun.sensitive_fields),
+        scanner=scanner(
+            "publish",
+            review.begun.sensitive_fields,
+            given["known_env"],
+            given["known_files"],
+            [name.partition(" ")[0] for name in review.begun.engines[1:]],
+        ),
         signer=signing.signer(signing_key, given["passphrase_fd"]),
     )
     for file in done.files:
@@ -343,3 +361,26 @@ def _say_details(told: dict[str, Any]) -> None:
 
 def _time(text: str | None) -> str:
     return iso_seconds(moment_or_now(text, "--at"))
+
+
+@command.command()
+@_FOLDER
+@_REVIEWER
+@_AT
+def tty(folder: Path, reviewer: str | None, at: str | None) -> int:
+    """Go through the findings of a review at the terminal, one by one, in context.
+
+    Each decision is on disk before the screen says so, so a sitting may end at any moment and the next one
+    begins at the first finding that waits. `?` shows the keys.
+
+    Exit: 4 something is undecided yet, or too little was seen.
+    """
+    from geode_traj.cli.tty import run
+    from geode_traj.view.review_tty import Sitting
+
+    if reviewer is None:
+        raise WorldError("TE101", what="the call", why="give --reviewer")
+    sitting = Sitting(open_review(folder), reviewer, lambda: _time(at))
+    run(sitting)
+    _say_where(sitting.state)
+    return EXIT_OK if sitting.finished else EXIT_REFUSED
