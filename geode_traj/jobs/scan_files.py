@@ -96,17 +96,6 @@ def scan_with(
     return report(files.done, scanner, fail_on)
 
 
-def require_scannable(paths: Iterable[Path], *, sensitive: Iterable[str] = (), jobs: int = 1) -> None:
-    """Raise `DataError` TE316 for a file of which a part cannot be scanned: it must not be published.
-
-    A file that cannot be read is left to whoever reads it next.
-    """
-    found = scan_with(Scanner("publish", sensitive), paths, fail_on="none", jobs=jobs)
-    for entry in found.entries:
-        if entry.data["quarantined"]:
-            raise DataError("TE316", why=entry.problem, place=entry.name)
-
-
 class _Files:
     """The files of one scan: what they are cut into, and what is known of each."""
 

@@ -18,7 +18,6 @@ from geode_traj.report import names, render
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.matching import Span
 from tests.support.secrets import make
-from tests.support.transcripts import call
 
 TOKEN = make("github_token")
 
@@ -136,13 +135,3 @@ def test_no_process_outlives_a_scan(tmp_path: Path) -> None:
     for pid in pids:
         with pytest.raises(ChildProcessError):
             os.waitpid(pid, 0)
-
-
-def test_what_cannot_be_scanned_is_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan_files, "Scanner", Hostile)
-    (tmp_path / "x.json").write_text(json.dumps({"a": "RAISE"}))
-    words = ["--reviewer", "A", "--method", "b", "--scope", "c", "--attestation", "d"]
-    _, stderr, code = call(["review", "sign", str(tmp_path / "x.json"), "--out", str(tmp_path / "r"), *words])
-    assert code == 4 and b"TE316: not scanned: line 1, /a: scanning it failed" in stderr
-    assert not (tmp_path / "r").exists()
-    scan_files.require_scannable([tmp_path / "missing"])
