@@ -333,10 +333,8 @@ def _say_where(state: State) -> None:
         )
         if counts.get(kind)
     )
-    say(
-        f"{len(review.begun.candidates)} trajectories, {len(review.findings)} findings"
-        + (f": {words}" if words else "")
-    )
+    said = f"{len(review.begun.candidates)} file(s), {len(review.findings)} finding(s)"
+    say(f"{said}: {words}" if words else said)
 
 
 def _say_details(told: dict[str, Any]) -> None:
