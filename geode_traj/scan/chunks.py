@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
+import re2
+
 from geode_traj.codec import pointer
 from geode_traj.codec.pointer import Trail
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.matching import HOME, Span
+from geode_traj.scan.rules import options
 
 OVERLAP: Final = 1 << 13
 """Characters that a secret may stand in on each side of a cut; a longer one may be found in part."""
@@ -33,7 +36,8 @@ MAX_BLOCKS: Final = 1 << 10
 """Of more characters or open blocks than these, the block that waits longest counts as ended."""
 
 _PIECE: Final = re.compile(r"(?:^|[^A-Za-z])(?:delta|chunk)$|[a-z](?:Delta|Chunk)$|^delta[A-Z_]")
-_EDGE: Final = re.compile(r"(?i)(?:start|stop|done|end|(?<!tool.)completed|failed)$")
+_EDGES: Final = "start|stop|done|end|failed|(?:run|turn|response|message|item)[._/]completed"
+_EDGE: Final = re.compile(f"(?i)(?:{_EDGES})$")
 _NAMING: Final = frozenset("type kind event operation method object sessionUpdate".split())
 _IDS: Final = frozenset(
     """run_id runId session_id sessionId turn_id turnId call_id callId tool_call_id toolCallId item_id itemId
@@ -43,9 +47,8 @@ _IDS: Final = frozenset(
 _BODIES: Final = frozenset("content text message reasoning thinking output".split())
 _NO_BODIES: Final = _NAMING | _IDS
 _CLOSED, _BODY, _OPEN = range(3)  # nothing of a value is a piece, only what is a body, all of it
-_MAY_HOLD: Final = re.compile(
-    rb'(?:delta|chunk|start|stop|done|end|(?<!tool.)completed|failed)"|"delta[a-z_]|"sequence"|\\u00[2-7]',
-    re.IGNORECASE,
+_MAY_HOLD: Final = re2.compile(
+    rb'(?i)(?:delta|chunk|%s)"|"delta[a-z_]|"sequence"|\\u00[2-7]' % _EDGES.encode(), options(captures=False)
 )
 
 
