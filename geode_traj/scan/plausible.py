@@ -9,6 +9,7 @@ import base64
 import binascii
 import ipaddress
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from geode_traj.scan import shapes
@@ -20,13 +21,11 @@ from geode_traj.scan.shapes import (
     nothing,
     random,
     scrambled,
-    word,
     wordy,
 )
 
 placeholder = shapes.placeholder
 
-_STOCK_USERS: Final = frozenset("user username foo test demo example name login".split())
 _ISSUER = re.compile(r"(?:[a-z]{1,10}[0-9]{0,2}[_-]){0,3}")
 _SHORTEST: Final = 10
 """A key has so many characters, those that only name its issuer (`key_`) not counted."""
@@ -38,6 +37,8 @@ _CODE = re.compile(
     r"[(){}\[\]]|^(?:self|this|os|process|config|settings|env|args|options|params)\.|^[./~][\w./~-]*$|://|::|->"
 )
 _TAIL: Final = 20
+_ATTRIBUTES: Final = frozenset("path domain expires max-age samesite version comment priority".split())
+_TYPED: Final = 12
 _LOOKED_AT: Final = 512
 _SIGN = re.compile(r"[!@#$%^&*+=~?]")
 _BLANK = re.compile(r"\s")
@@ -47,12 +48,14 @@ _PASSWORD_NAME = re.compile(r"pass|pwd|psw|pw\b|비밀번호|암호", re.IGNOREC
 _SECRET_NAME = re.compile(r"secret", re.IGNORECASE)
 _SHORT_NAME = re.compile(r"[_.-]pass\W*$", re.IGNORECASE)
 _PUBLIC_NAME = re.compile(
-    r"(?:public|publishable|next|page|cursor|continuation|eos|bos|pad|unk)[ _.-]?(?:page[ _.-]?)?"
+    r"(?:public|publishable|client|consumer|csrf|xsrf|next|page|cursor|continuation|eos|bos|pad|unk)"
+    r"[ _.-]?(?:page[ _.-]?)?"
     r"(?:token|key)",
     re.IGNORECASE,
 )
 _EMAIL = re.compile(r"[^@]+@[\w.-]+\.[A-Za-z]{2,}")
 _ADDRESSED = re.compile(r"[a-z]|[^a-z]?(?://|@)", re.IGNORECASE)
+_RESERVED = re.compile(r"(?:^|[._-])example(?:\.(?:com|net|org))?\.?(?::[0-9]*)?$", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[:=]")
 
 
@@ -118,16 +121,20 @@ def environment(value: str, match: str) -> bool:
 def credential(value: str, match: str) -> bool:
     """Accept what follows `Authorization:` or `Bearer`: any token that is neither placeholder nor word."""
     del match
-    if nothing(value) or filled(value) or "://" in value:
+    if nothing(value) or filled(value) or "://" in value or "[" in value:
         return False
-    return digit(value) or (len(value) >= 20 and not wordy(value))
+    return (digit(value) and not label(value)) or (len(value) >= 20 and not wordy(value))
 
 
 def cookie(value: str, match: str) -> bool:
-    """Accept a cookie line that holds at least one `name=value`."""
+    """Accept a cookie line of which some value is neither short nor a word nor an attribute's."""
     del match
-    _, sep, rest = value.partition("=")
-    return bool(sep) and len(rest) >= 4 and not placeholder(rest.partition(";")[0])
+    for part in value[:_LOOKED_AT].split(";"):
+        name, _, one = part.strip().partition("=")
+        told = len(one) >= 8 and not nothing(one) and not label(one)
+        if told and name.lower() not in _ATTRIBUTES:
+            return True
+    return False
 
 
 def drawn_cookie(value: str, match: str) -> bool:
@@ -159,7 +166,7 @@ def spoken(value: str, match: str) -> bool:
 def typed(value: str, match: str) -> bool:
     """Accept what stands where a password may stand, but so may a file, a port, a name or an address."""
     value = value.rstrip(".,;:?)")
-    told = random(value) or (digit(value) and not label(value))
+    told = (digit(value) and not label(value)) or (len(value) >= _TYPED and random(value))
     return told and spoken(value, match) and not _EMAIL.fullmatch(value)
 
 
@@ -181,6 +188,11 @@ def issued(value: str, match: str) -> bool:
     return not filled(value) and len(set(value[-_TAIL:])) > 3
 
 
+def last_issued(value: str, match: str) -> bool:
+    """Accept a token of ids and a secret, with dashes between them, if the secret can have been issued."""
+    return issued(value.rpartition("-")[2], match)
+
+
 def drawn(value: str, match: str) -> bool:
     """Accept a token whose prefix also begins names in code: what follows it must be drawn."""
     return issued(value, match) and random(value.rpartition("_")[2])
@@ -192,10 +204,27 @@ def tail_drawn(value: str, match: str) -> bool:
 
 
 def shown(value: str, match: str) -> bool:
-    """Accept anything but a placeholder or a lone word, also after the name of a user."""
+    """Accept anything but a placeholder or a lone word."""
     del match
-    user, _, password = value.rpartition(":")
-    return not nothing(value) and not (user.lower() in _STOCK_USERS and word(password))
+    return not nothing(value)
+
+
+def login(value: str, match: str) -> bool:
+    """Accept `user:password`, and a key in the place of either, unless it is a placeholder or a word."""
+    user, _, password = value.partition(":")
+    return shown(value, match) and shown(password or user, match)
+
+
+def in_address(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the bytes of the password in `password@host`.
+
+    Hosts that nobody can have (RFC 2606) stand in examples: there a password must look drawn.
+    """
+    password, _, hosts = text.rpartition("@")
+    reserved = all(_RESERVED.search(host) for host in hosts.split(","))
+    if nothing(password) or (reserved and (len(password) < 8 or label(password))):
+        return
+    yield 0, len(password.encode("utf-8", "surrogatepass"))
 
 
 def parameter(value: str, match: str) -> bool:

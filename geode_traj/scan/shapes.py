@@ -12,8 +12,8 @@ from typing import Final
 _PLACEHOLDER = re.compile(
     r"\$\{|\{\{|\$\(|%\(|<[^<>]*>|\.\.\.|…|\*{3}|[xX]{5}|^[xX]{4}|[xX]{4}$|^\$|^%\w+%$|^\{\w*\}$"
     r"|example|placeholder|redacted|changeme|change[-_]me|replace[-_]|dummy|sample|insert|foobar|goes[-_]here"
-    r"|^\[[\w -]*\]$|^(.)\1{2,}$"
-    r"|\b(?:your|my|the|some)(?:[-_ ]|$)|^(?:your|my)[A-Z]",
+    r"|\(\?|\[(?:0-9|a-z|\^)|\\[dswx]|^\[[\w -]*\]$|^(.)\1{2,}$"
+    r"|\b(?:your|my|the|some)(?:[-_ ]|$)|^(?:your|my)(?-i:[A-Z])",
     re.IGNORECASE,
 )
 _NOTHING: Final = frozenset("xX*.-_•●#0?=/ ")
@@ -32,7 +32,7 @@ _ALGORITHM = re.compile(
     r"|siv|and|base|utf|md|sm|rc|hs|rs|es|ps|ed|kw|no|a|x|[-_/+.]|[0-9]{1,4})++"
 )
 _SEALED = re.compile(r"\{cipher\}|Salted__|ENC[(\[]|vault:v[0-9]+:|U2FsdGVkX1|\$ANSIBLE_VAULT")
-_FILLED = re.compile(r"([A-Za-z0-9])\1{5}|EXAMPLE|(?i:your[_-]?|placeholder|x{4}|redacted)")
+_FILLED = re.compile(r"([A-Za-z0-9])\1{5}|EXAMPLE|(?i:(?:^|[_-])your|your[_-]|placeholder|x{5}|redacted)")
 _REPEAT = re.compile(r"(.)\1+")
 _NOT_LETTER = re.compile(r"[^a-z]+")
 _COUNT: Final = 8
@@ -45,6 +45,8 @@ _COUNTED = re.compile(
         for i in range(len(row) - _COUNT + 1)
     )
 )
+_COUNTED_TEN = re.compile("|".join(digits[i:] + digits[:i] for i in range(10)))
+_NOT_DIGIT = re.compile(r"[^0-9]+")
 _LOOKED_AT: Final = 512
 _SCRAMBLED: Final = 12
 _LONG: Final = 24
@@ -65,7 +67,9 @@ def filled(value: str) -> bool:
         return True
     lower = value.lower()
     letters = _REPEAT.sub(r"\1", _NOT_LETTER.sub("", lower))  # `Aa1Bb2Cc3`, too
-    return any(_COUNTED.search(part) is not None for part in (lower, letters))
+    if any(_COUNTED.search(part) is not None for part in (lower, letters)):
+        return True
+    return _COUNTED_TEN.search(_NOT_DIGIT.sub("", lower)) is not None
 
 
 def nothing(value: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from geode_traj.scan.rules import CLOSERS, GAP, Rule, token
+from geode_traj.scan import plausible
+from geode_traj.scan.rules import CLOSERS, EDGE, GAP, Rule, token
 
 WORD = rb"[A-Za-z0-9]"
 UNDER = rb"[A-Za-z0-9_]"
@@ -14,9 +15,9 @@ RULES: tuple[Rule, ...] = (
     token("aws_bedrock_key", rb"ABSK", rb"[A-Za-z0-9+/=]", 100, "AB", "SK", "a1B2" * 32, "="),
     token(
         "aws_bedrock_session",
-        rb"bedrock-api-key-",
+        rb"bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t",
         rb"[A-Za-z0-9+/=]",
-        28,
+        0,
         "bedrock-",
         "api-key-",
         "YmVkcm9jay5hbWF6b25hd3MuY29t" + "a1B2" * 8,
@@ -39,15 +40,14 @@ RULES: tuple[Rule, ...] = (
     token("google_oauth_token", rb"ya29\.", DASH, 20, "ya", "29.", "a1B2" * 20),
     token("google_client_secret", rb"GOCSPX-", DASH, 24, "GOC", "SPX-", "a1B2" * 7),
     token("google_refresh_token", rb"1//0", DASH, 30, "1/", "/0", "a1B2" * 15),
-    token(
-        "azure_client_secret",
-        rb"[A-Za-z0-9_~.]{3}[0-9]Q~",
-        rb"[A-Za-z0-9_~.-]",
-        31,
-        "a1B",
-        "8Q~",
-        "a1B2" * 8 + "ab",
+    Rule(
+        id="azure_client_secret",
+        cls="azure_client_secret",
+        pattern=EDGE + rb"([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?:[^A-Za-z0-9_~-]|$)",
         trigger=rb"[0-9]Q~[A-Za-z0-9_~.-]{10}",
+        examples=(("secret: ", "a1B", "8Q~", "a1B2" * 8 + "ab", "\n"),),
+        misses=(("a1B8", "Q~" + "a1B2" * 9 + "a"),),
+        accept=plausible.issued,
     ),
     Rule(
         id="azure_storage_key",

@@ -31,8 +31,8 @@ RULES: tuple[Rule, ...] = (
         rb"""([^\s"'`\\:$<]*:[^\s"'`\\$<]{3,}|[^\s"'`\\:$<]{8,}:(?:[\s"']|$))""",
         trigger=_USER,
         examples=(("$ curl -s -u ", "demo_user:" + "s3cr3t9", " https://example.org"),),
-        misses=(("curl -u ", "$USER:$PASS"),),
-        accept=plausible.shown,
+        misses=(("curl -u ", "$USER:$PASS"), ("curl -u ", "demo_user:password")),
+        accept=plausible.login,
     ),
     Rule(
         id="database_client",
@@ -114,8 +114,8 @@ RULES: tuple[Rule, ...] = (
         pattern=rb"""(?i)ConvertTo-SecureString[ \t]+(?:-(?:AsPlainText|Force|String)[ \t]+){0,3}"""
         rb"""["']?([^\s"'`$(-][^\s"'`]{3,127})"""
         rb"""|[ \t]-(?:admin|account)?Password[ \t]+["']?([^\s"'`$(-][^\s"'`]{3,127})"""
-        rb"""|[ \t]/(?:pass|password|p):["']?([^\s"'`%$][^\s"'`]{3,127})""",
-        trigger=rb"(?i)-SecureString|-(?:admin|account)?password |/(?:pass|password|p):",
+        rb"""|[ \t]/(?:pass|password):["']?([^\s"'`%$][^\s"'`]{3,127})""",
+        trigger=rb"(?i)-SecureString|-(?:admin|account)?password |/(?:pass|password):",
         examples=(
             ("$pw = ConvertTo-SecureString '", "k1m2n3p4", "' -AsPlainText -Force"),
             ("New-LocalUser -Name demo -Password ", "k1m2n3p4", "\n"),

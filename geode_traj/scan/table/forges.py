@@ -13,7 +13,7 @@ HEX = rb"[0-9a-f]"
 RULES: tuple[Rule, ...] = (
     token(
         "github_token",
-        rb"gh[opsur]_",
+        rb"gh[opsu]_",
         UNDER,
         20,
         "gh",
@@ -22,6 +22,18 @@ RULES: tuple[Rule, ...] = (
         edge=b"",
         sure=checksums.crc_token,
         misses=(("gh", "p_", "<token>"), ("gh", "p_", "xxxx"), ("high", "s_", "and_lows")),
+    ),
+    token(
+        "github_refresh_token",
+        rb"ghr_",
+        UNDER,
+        20,
+        "gh",
+        "r_",
+        "a1B2" * 9,
+        cls="github_token",
+        sure=checksums.crc_token,
+        misses=(("gh", "r_", "x" * 36),),
     ),
     token(
         "github_fine_token", rb"github_pat_", UNDER, 22, "github", "_pat_", "a1B2" * 20, cls="github_token"

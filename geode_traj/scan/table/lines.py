@@ -70,7 +70,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="mentioned",
         cls="password_value",
-        pattern=rb"(?i)(?:password|passphrase|(?:^|[^a-z0-9])(?:pass|pwd|pw)|/ ?"
+        pattern=rb"(?i)(?:password|passphrase|[/,] ?(?:pass|pwd|pw)|/ ?"
         + "비번".encode()
         + rb")[ \t]{1,2}"
         + _GIVEN
@@ -90,6 +90,7 @@ RULES: tuple[Rule, ...] = (
             ("with password ", "sha256 and no salt"),
             ("reset the password ", "demo_user2@example.org"),
             ("login / ", "logout2 page"),
+            ("and password ", "uint32_t too"),
         ),
         accept=plausible.typed,
         vague=2,
@@ -157,17 +158,17 @@ RULES: tuple[Rule, ...] = (
         id="database_query",
         cls="password_value",
         pattern=rb"(?i)(?:identified (?:with [\w'\"]{1,40} )?by"
-        rb"|(?:with|encrypted|set|(?:role|user|login) [\w'\"@%.-]{1,64}) password"
+        rb"|(?:with|encrypted|set|(?:alter|create) (?:role|user|login) [\w'\"@%.-]{1,64}) password"
         rb"(?: for [^=\r\n]{1,60})?(?: =)?"
-        rb"|password\(|set password[^'\r\n]{0,80}=)[ \t]*(?:password\()?\\*['\"]([^'\"\\\r\n]{4,128})",
+        rb"|[\s=(,]password\(|set password[^'\r\n]{0,80}=)[ \t]*(?:password\()?\\*['\"]([^'\"\\\r\n]{4,128})",
         trigger=rb"(?i)identified (?:with|by)|(?:with|encrypted|set) password|password\("
-        rb"|(?:role|user|login) [^ ]+ password ",
+        rb"|(?:alter|create) (?:role|user|login) [^ ]+ password ",
         examples=(
             ("CREATE USER demo IDENTIFIED BY '", "k1m2n3p4", "';"),
             ("ALTER ROLE demo WITH PASSWORD '", "k1m2n3p4", "';"),
             ("alter role demo password '", "k1m2n3p4", "';"),
         ),
-        misses=(("IDENTIFIED BY '", "<password>'"),),
+        misses=(("IDENTIFIED BY '", "<password>'"), ("add_password('", "k1m2n3p4')")),
         accept=plausible.shown,
         vague=1,
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geode_traj.scan import plausible
-from geode_traj.scan.rules import Rule, token
+from geode_traj.scan.rules import EDGE, Rule, token
 
 WORD = rb"[A-Za-z0-9]"
 DASH = rb"[A-Za-z0-9_-]"
@@ -27,7 +27,15 @@ RULES: tuple[Rule, ...] = (
     token("anthropic_key", rb"sk-ant-", DASH, 20, "sk-", "ant-", "api03-", "a1B2" * 23, edge=ANY),
     token("openrouter_key", rb"sk-or-v1-", HEX, 64, "sk-", "or-v1-", "a1b2" * 16),
     token("langfuse_key", rb"sk-lf-", rb"[0-9a-f-]", 32, "sk-", "lf-", "a1b2" * 9),
-    token("google_api_key", rb"AIza", DASH, 35, "AI", "za", "Sy" + "a1B2" * 8 + "C"),
+    Rule(
+        id="google_api_key",
+        cls="google_api_key",
+        pattern=EDGE + rb"(AIza[A-Za-z0-9_-]{35})(?:[^A-Za-z0-9_-]|$)",
+        trigger=rb"AIza[A-Za-z0-9_-]{10}",
+        examples=(("key=", "AI", "za", "Sy" + "a1B2" * 8 + "C", "&v=3"),),
+        misses=(("AI", "za" + "a1B2" * 12),),
+        accept=plausible.issued,
+    ),
     token(
         "huggingface_token",
         rb"hf_",

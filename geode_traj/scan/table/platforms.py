@@ -12,7 +12,17 @@ UUID = rb"[0-9a-f-]"
 
 RULES: tuple[Rule, ...] = (
     token("intra42_secret", rb"s-s4t2(?:ud|af)-", HEX, 64, "s-s4", "t2ud-", "a1b2" * 16),
-    token("infracost_key", rb"ico-", WORD, 32, "ic", "o-", "a1B2" * 8),
+    token(
+        "infracost_key",
+        rb"ico-",
+        WORD,
+        32,
+        "ic",
+        "o-",
+        "a1B2" * 8,
+        edge=rb"(?:^|[^A-Za-z0-9.])",  # file.ico-
+        misses=(("demo.ic", "o-", "a1b2" * 8),),
+    ),
     token("duffel_token", rb"duffel_(?:live|test)_", rb"[A-Za-z0-9_=-]", 43, "duf", "fel_test_", "a1B2" * 11),
     token("frameio_token", rb"fio-u-", rb"[A-Za-z0-9_=-]", 64, "fi", "o-u-", "a1B2" * 16),
     token(
@@ -27,7 +37,15 @@ RULES: tuple[Rule, ...] = (
     token("settlemint_token", rb"sm_[aps]at_", WORD, 16, "s", "m_aat_", "a1B2" * 4),
     token("scalingo_token", rb"tk-us-", DASH, 48, "t", "k-us-", "a1B2" * 12),
     token("openshift_token", rb"sha256~", DASH, 43, "sha", "256~", "a1B2" * 11),
-    token("octopus_key", rb"API-", rb"[A-Z0-9]", 26, "AP", "I-", "A1B2" * 6 + "AB", accept=plausible.drawn),
+    Rule(
+        id="octopus_key",
+        cls="octopus_key",
+        pattern=EDGE + rb"(API-[A-Z0-9]{25,27})(?:[^A-Za-z0-9]|$)",
+        trigger=rb"API-[A-Z0-9]{10}",
+        examples=(("", "AP", "I-", "A1B2" * 6 + "AB", ""),),
+        misses=(("/API-", "A1B2C3D4" * 4),),
+        accept=plausible.issued,
+    ),
     token(
         "harness_token",
         rb"[ps]at\.[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.",

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from geode_traj.scan import plausible
 from geode_traj.scan.rules import Rule, token
 
 WORD = rb"[A-Za-z0-9]"
 UNDER = rb"[A-Za-z0-9_]"
 DASH = rb"[A-Za-z0-9_-]"
 HEX = rb"[0-9a-f]"
+NOT_BASE64 = rb"(?:^\+?|[\r\n]\+|[^A-Za-z0-9+])"
+"""Before a token that base64 can hold by chance; a + that begins a line is a diff's."""
+
 _HTTPS = rb"((?:https?:\\*/\\*/)?"
 """How the address of a webhook begins, all of which is the secret; JSON may write / as \\/."""
 
 RULES: tuple[Rule, ...] = (
     token(
         "slack_token",
-        rb"(?:xoxe\.)?xox(?:[bp]-|[acdeors]-(?:[0-9]{1,13}-)+)",
+        rb"(?:xoxe\.)?xox[bp]-",
         rb"[A-Za-z0-9-]",
         1,
         "xo",
@@ -22,8 +26,20 @@ RULES: tuple[Rule, ...] = (
         "204174930625-",
         "a1B2" * 6,
         edge=b"",
-        trigger=rb"xox[abcdeoprs]-",
-        misses=(("xo", "xo-", "demo-2"), ("xo", "xa-", "town")),
+        trigger=rb"xox[bp]-",
+    ),
+    token(
+        "slack_other_token",
+        rb"xox[acdeors]-(?:[0-9]{1,13}-)+",
+        WORD,
+        20,
+        "xo",
+        "xa-2-204174930625-",
+        "a1B2" * 8,
+        cls="slack_token",
+        trigger=rb"xox[acdeors]-[0-9]",
+        accept=plausible.last_issued,
+        misses=(("xo", "xo-", "demo-2"), ("xo", "xa-", "town"), ("xox", "e-1-", "x" * 30)),
     ),
     token(
         "slack_app_token",
@@ -119,7 +135,7 @@ RULES: tuple[Rule, ...] = (
         "a1b2" * 8,
     ),
     token("flutterwave_key", rb"FLWSECK(?:_TEST)?-", rb"[0-9A-Za-z-]", 12, "FLW", "SECK-", "a1b2" * 8, "-X"),
-    token("easypost_key", rb"EZ[AT]K", WORD, 50, "EZ", "AK", "a1b2" * 14),
+    token("easypost_key", rb"EZ[AT]K", WORD, 50, "EZ", "AK", "a1b2" * 14, edge=NOT_BASE64),
     token("notion_token", rb"ntn_", WORD, 40, "nt", "n_", "a1B2" * 12),
     token("notion_secret", rb"secret_", WORD, 40, "sec", "ret_", "a1B2" * 11, cls="notion_token"),
     token("linear_key", rb"lin_(?:api|oauth)_", WORD, 32, "lin", "_api_", "a1B2" * 10),
@@ -156,7 +172,7 @@ RULES: tuple[Rule, ...] = (
         "a1b2-" * 3 + "a1b2" * 3,
     ),
     token("mapbox_token", rb"sk\.eyJ", rb"[A-Za-z0-9_.-]", 40, "sk", ".eyJ", "a1B2" * 20),
-    token("facebook_token", rb"EAA", WORD, 80, "EA", "A", "a1B2" * 30),
+    token("facebook_token", rb"EAA", WORD, 80, "EA", "A", "a1B2" * 30, edge=NOT_BASE64),
     token(
         "square_access_token",
         rb"EAAA[A-Za-z0-9_-]{20}",
@@ -170,5 +186,5 @@ RULES: tuple[Rule, ...] = (
     token("clickup_token", rb"pk_[0-9]{5,12}_", rb"[A-Z0-9]", 32, "p", "k_", "20417493_", "A1B2" * 8),
     token("prefect_key", rb"pn[ub]_", WORD, 36, "pn", "u_", "a1B2" * 9),
     token("toss_key", rb"(?:live|test)_g?sk_(?:docs_)?", WORD, 20, "liv", "e_gsk_", "a1B2" * 8),
-    token("typeform_token", rb"tfp_", rb"[A-Za-z0-9_.=-]", 40, "tf", "p_", "a1B2" * 14),
+    token("typeform_token", rb"tfp_", rb"[A-Za-z0-9_.=-]", 40, "tf", "p_", "a1B2" * 14, edge=NOT_BASE64),
 )

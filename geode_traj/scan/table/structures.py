@@ -18,7 +18,9 @@ NAME: Final = (
 
 KOREAN_ESCAPE: Final = rb"\\u(?:[bB][eE]44|[cC]554)"
 
-_PUBLIC: Final = rb"(?:(?:public|publishable|next|page|cursor|continuation|eos|bos|pad|unk)[ _.-]?)?"
+_PUBLIC: Final = (
+    rb"(?:(?:public|publishable|csrf|xsrf|next|page|cursor|continuation|eos|bos|pad|unk)[ _.-]?)?"
+)
 """Before a name: what is shown to everybody, and the tokens of pages and of language models."""
 
 _SEP: Final = (
@@ -132,7 +134,10 @@ RULES: tuple[Rule, ...] = (
         pattern=rb"""(?i)cookie[\\"'` \t]*:[\\"'` \t]*([^\r\n"'`\\]{8,})""",
         trigger=rb"(?i)cookie" + CLOSERS + rb":",
         examples=(("Set-Cookie: ", "sid=" + "a1B2c3D4" * 2 + "; Path=/; HttpOnly", "\nDate: x"),),
-        misses=(("cookie: ", "chocolate chips and nothing else"),),
+        misses=(
+            ("cookie: ", "chocolate chips and nothing else"),
+            ("Set-Cookie: ", "rocky=road; Path=/cookie"),
+        ),
         accept=plausible.cookie,
         vague=1,
     ),
@@ -216,18 +221,21 @@ RULES: tuple[Rule, ...] = (
         id="url_credentials",
         cls="url_credentials",
         pattern=rb"""[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/@:"'`<>\\]{0,100}:"""
-        rb"""([^\s/@"'`<>\\]{1,200})@[A-Za-z0-9\[$%]""",
+        rb"""([^\s/@"'`<>\\]{1,200}@[A-Za-z0-9\[$%][A-Za-z0-9_.,:-]{0,100})""",
         trigger=rb"""://[^\s/@"'`<>]*@|:\\+/\\*/""",
         examples=(
-            ("postgres://demo_user:", "s3cr3t9", "@db.example.org/app"),
-            ("https://:", "a1B2c3", "@example.org"),
+            ("postgres://demo_user:", "s3cr3t9", "@db.demo.internal/app"),
+            ("postgres://demo_user:", "k1m2n3p4", "@db.example.org/app"),
+            ("https://:", "a1B2c3d4", "@example.org"),
+            ("redis://:", "비밀 번호".replace(" ", "1"), "@cache:6379/0"),
         ),
         misses=(
             ("https://", "user:<password>@example.org"),
             ("https://user:", "$PASS@example.org"),
+            ("https://demo_user:", "hunter2@api.example.com/v1"),
             ("http://example.org:8080/a", "@b"),
         ),
-        accept=plausible.shown,
+        within=plausible.in_address,
     ),
     Rule(
         id="url_query_secret",
