@@ -17,7 +17,7 @@ from geode_traj.attest.signer import Signer
 from geode_traj.codec import canonical, reading
 from geode_traj.errors import DataError
 
-MAX_BYTES: Final = 2 << 20
+MAX_BYTES: Final = 18 << 20
 MAX_SIGNATURES: Final = 16
 """Bounds of an envelope: its bytes, and the signatures that each trusted key is tried on."""
 

@@ -23,9 +23,9 @@ PRIVACY_REVIEW: Final = "urn:geode-traj:predicate:privacy-review:v1"
 RELEASE: Final = "urn:geode-traj:predicate:release:v1"
 """The types of the predicates of a reviewer and of a release's signers."""
 
-MAX_BYTES: Final = 1 << 20
-MAX_SUBJECTS: Final = 1024
-"""Bounds of a statement. Other verifiers refuse more subjects; an envelope has room for as many bytes."""
+MAX_BYTES: Final = 12 << 20
+MAX_SUBJECTS: Final = 1 << 16
+"""Bounds of a statement, for which an envelope has room. Some verifiers refuse more than 1,024 subjects."""
 
 _TYPE: Final = "https://in-toto.io/Statement/v1"
 _SHA256: Final = re.compile("[0-9a-f]{64}")

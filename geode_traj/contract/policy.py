@@ -52,6 +52,8 @@ _SETTINGS: Final[dict[str, dict[str, tuple[Any, ...] | None]]] = {
         "bodies": ("keep", "digest"),
     },
 }
+# The gate classes of a release, and the values of sensitive keys (record contract §4, §8).
+_ALWAYS: Final = frozenset({*GATE_CLASSES, "sensitive_field"})
 _KEY: Final = re.compile(r"[a-z0-9_-]{1,128}")
 _FOLDER: Final = Path(__file__).parent / "policies"
 
@@ -84,8 +86,8 @@ class Policy:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def treatment(self, rule: str, cls: str, band: str) -> Treatment:
-        """Return what becomes of a finding; the gate classes of a release stand in every policy."""
-        if cls in GATE_CLASSES:
+        """Return what becomes of a finding; what `_ALWAYS` names is replaced under every policy."""
+        if cls in _ALWAYS:
             return "redact"
         return self.rules.get(rule) or self.classes.get(cls) or self.treatments[band]
 
@@ -94,7 +96,7 @@ class Policy:
 
         `pointer` is that inside the event, `value` the keyed digest of what was found.
         """
-        if cls in GATE_CLASSES:
+        if cls in _ALWAYS:
             return None
         for one in self.allow:
             if one.rule == rule and (pointer == one.pointer or value == one.value):

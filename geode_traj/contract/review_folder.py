@@ -22,6 +22,14 @@ KEY: Final = "key"
 SCHEMA: Final = "geode-traj.signoff@1"
 BEGUN_SCHEMA: Final = "geode-traj.review@1"
 MAX_KEY_FILE: Final = 4096
+_RESTS_ON: Final = (
+    "findings_sha256",
+    "decisions_sha256",
+    "policy",
+    "policy_sha256",
+    "ruleset",
+    "ruleset_sha256",
+)
 
 
 def salt(signoff: Mapping[str, Any], key: bytes) -> str:
@@ -31,6 +39,21 @@ def salt(signoff: Mapping[str, Any], key: bytes) -> str:
     that its own confirms no guess at what they hold.
     """
     return Publication(key, Ids()).salt(dumps({**signoff, "salt": ""}))
+
+
+def stated(signoff: Mapping[str, Any], signoff_sha256: str) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return what a reviewer signs of a sign-off: digests of the published files, and what they rest on.
+
+    No digest of private bytes is in it: that of the sign-off stands for the candidates, and is salted.
+    """
+    subjects = {f"{REDACTED}/{entry['path']}": str(entry["redacted_sha256"]) for entry in signoff["files"]}
+    predicate = {
+        "review": signoff["review"],
+        "signoff_sha256": signoff_sha256,
+        **{key: signoff[key] for key in _RESTS_ON},
+        "tool": signoff["tool"],
+    }
+    return subjects, predicate
 
 
 def key_of(data: bytes, *, place: str = "") -> bytes:

@@ -348,12 +348,13 @@ def _begin(
             (folder / review_folder.CANDIDATE / one.name).unlink(missing_ok=True)
         else:
             candidates.append(Candidate(one.name, one.sha256, one.events))
+    asked = read_bounded(folder / _INPUTS, _MAX_PART)
     text = policy.to_toml()
     write_new(folder / review_folder.POLICY, [text], mode=0o600, force=True)
     path = folder / review_folder.FINDINGS
-    write_new(path, write_findings(findings), mode=0o600, force=True)
+    write_new(path, write_findings(findings, _named(key, b"findings " + asked)), mode=0o600, force=True)
     # The same review begun again, with the same key, is the same: nothing in it is drawn but that.
-    review_id = _named(key, read_bounded(folder / _INPUTS, _MAX_PART))[:32]
+    review_id = _named(key, asked)[:32]
     return Begun(
         review_id,
         tuple(candidates),

@@ -18,6 +18,7 @@ WITHHELD: Final = ("withheld-sealed", "private-secret", "reproducible-cache")
 _POLICY: Final = "policy"
 _AS_SIGNED: Final = (
     "decisions",
+    "approvals",
     "policy",
     "policy_sha256",
     "ruleset",

@@ -20,28 +20,12 @@ from geode_traj.errors import DataError
 from geode_traj.release import layout
 
 MAX_BYTES: Final = dsse.MAX_BYTES
-_RESTS_ON: Final = (
-    "findings_sha256",
-    "decisions_sha256",
-    "policy",
-    "policy_sha256",
-    "ruleset",
-    "ruleset_sha256",
-)
 
 
 def require_same(data: bytes, signoff: Mapping[str, Any], signoff_sha256: str) -> None:
     """Raise `DataError` TE307 for an envelope that is not, byte for byte, about this sign-off."""
     name = review_folder.DSSE
-    subjects = {
-        f"{review_folder.REDACTED}/{entry['path']}": entry["redacted_sha256"] for entry in signoff["files"]
-    }
-    predicate = {
-        "review": signoff["review"],
-        "signoff_sha256": signoff_sha256,
-        **{key: signoff[key] for key in _RESTS_ON},
-        "tool": signoff["tool"],
-    }
+    subjects, predicate = review_folder.stated(signoff, signoff_sha256)
     try:
         envelope = dsse.read(data, statement.PAYLOAD_TYPE)
         same = envelope.payload == statement.make(subjects, statement.PRIVACY_REVIEW, predicate)

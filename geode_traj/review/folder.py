@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -156,8 +157,13 @@ def read_key(path: Path) -> bytes:
     return review_folder.key_of(read_bounded(path, review_folder.MAX_KEY_FILE), place=path.name)
 
 
-def write_findings(findings: Iterable[Found]) -> Iterator[bytes]:
-    """Yield the lines of findings.jsonl."""
+def write_findings(findings: Iterable[Found], salt: str) -> Iterator[bytes]:
+    """Yield the lines of findings.jsonl.
+
+    A release names the file's digest. Without the `salt` in its first line, which nobody can guess, that
+    would confirm guesses at where something stood, and so at how long it was.
+    """
+    yield dumps({"salt": salt}) + b"\n"
     for one in findings:
         yield dumps(one.to_json()) + b"\n"
 
@@ -165,7 +171,7 @@ def write_findings(findings: Iterable[Found]) -> Iterator[bytes]:
 def read_findings(folder: Path) -> Iterator[Found]:
     """Yield what findings.jsonl holds; its digest was compared before."""
     with reading(folder / review_folder.FINDINGS) as stream:
-        for line in lines(stream):
+        for line in islice(lines(stream), 1, None):
             said = json.loads(line.data or b"{}")
             said["cls"] = said.pop("class")
             said["span"] = tuple(said["span"]) if said["span"] is not None else None

@@ -145,26 +145,11 @@ def sign(
         data = dumps(made.to_json()) + b"\n"
         write_new(folder / review_folder.SIGNOFF, [data])
         if signer is not None:
-            envelope = dsse.sign(signer, _statement(made, sha256_bytes(data)), statement.PAYLOAD_TYPE)
+            subjects, predicate = review_folder.stated(made.to_json(), sha256_bytes(data))
+            payload = statement.make(subjects, statement.PRIVACY_REVIEW, predicate)
+            envelope = dsse.sign(signer, payload, statement.PAYLOAD_TYPE)
             write_new(folder / review_folder.DSSE, [envelope])
     return made
-
-
-def _statement(made: SignOff, signoff_sha256: str) -> bytes:
-    """Return what a reviewer signs: the published files, and what they rest on; no digest of private bytes.
-
-    The digest of the sign-off stands for the candidates: its salt keeps it from confirming any guess.
-    """
-    subjects = {f"{review_folder.REDACTED}/{file.path}": file.redacted.sha256 for file in made.files}
-    said = made.to_json()
-    rests_on = ("findings_sha256", "decisions_sha256", "policy", "policy_sha256", "ruleset", "ruleset_sha256")
-    predicate = {
-        "review": said["review"],
-        "signoff_sha256": signoff_sha256,
-        **{name: said[name] for name in rests_on},
-        "tool": said["tool"],
-    }
-    return statement.make(subjects, statement.PRIVACY_REVIEW, predicate)
 
 
 def _said(reviewer: str, method: str, scope: str, attestation: str, reviewed_at: float) -> PrivacyReview:
@@ -209,6 +194,7 @@ def _bound(review: Review, state: State) -> dict[str, Any]:
         "findings_sha256": review.begun.findings_sha256,
         "decisions_sha256": sha256_file(review.folder / review_folder.JOURNAL)[0],
         "decisions": state.counts(),
+        "approvals": state.approvals(),
         "reviewers": sorted(reviewers),
         "policy": review.policy.name,
         "policy_sha256": review.begun.policy_sha256,

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from geode_traj.contract.policy import Policy, Treatment
 from geode_traj.review.folder import Found, Review
+from geode_traj.review.guide import PAYLOAD
 from geode_traj.review.journal import Entry
 
 Ranges = Sequence[Sequence[int]]
@@ -24,6 +25,9 @@ UNDECIDED: Final = "undecided"
 WITHHELD: Final = "withheld"
 POLICY: Final = "policy"
 """Who decides where nobody is asked."""
+
+_TEXTS: Final = ("/outcome", "/provenance", "/privacy", "/integrity", "/evidence_refs", "/runtime_event_refs")
+"""Where texts stand around the events; what else stands there are ids and facts."""
 
 OutcomeKind = Literal["approve", "redact", "undecided", "withheld"]
 
@@ -118,6 +122,11 @@ class State:
             counted.setdefault(self.outcome(found).kind, Counter())[found.cls] += 1
         return {kind: dict(sorted(classes.items())) for kind, classes in sorted(counted.items())}
 
+    def approvals(self) -> dict[str, int]:
+        """Return how many findings stay, by the reason that was given."""
+        outcomes = map(self.outcome, self.review.findings)
+        return dict(sorted(Counter(one.reason for one in outcomes if one.kind == APPROVE).items()))
+
     def covered(self, path: str) -> int:
         """Return how many events of a trajectory were on a screen."""
         return sum(self.seen.get(path, b""))
@@ -165,6 +174,8 @@ def treatment(policy: Policy, found: Found) -> Treatment:
 
 def fixed_outcome(policy: Policy, found: Found) -> Outcome | None:
     """Return what becomes of a finding by policy alone, None where people decide."""
+    if not found.pointer.startswith(_TEXTS if found.ordinal is None else PAYLOAD):
+        return Outcome("redact", POLICY)  # in an id, which is replaced wherever it stands
     if found.allowed is not None:
         return Outcome("approve", POLICY, found.allowed)
     treats = treatment(policy, found)

@@ -189,6 +189,7 @@ def review_folder(
         "review_sha256": _put(folder / "review.json", encode(begun)),
         "decisions_sha256": _put(folder / "decisions.jsonl", b"decided\n"),
         "decisions": {"redact": {"email": 2}},
+        "approvals": {},
         "reviewers": ["demo_user", "policy"],
         "policy": (under or policy()).name,
         **rests_on,

@@ -291,3 +291,23 @@ def test_ranges_and_back():
     ids = [5, 1, 2, 3, 9, 2]
     assert ranges(ids) == [[1, 3], [5, 5], [9, 9]]
     assert list(expanded(ranges(ids))) == sorted(set(ids))
+
+
+def test_what_stands_in_an_id_or_below_a_sensitive_key_goes_whatever_people_say(build):
+    lax = policy('[bands]\nhigh = "keep"\nreview = "keep"\nnote = "keep"\n')
+    event = build.event({"content": "hello", "arguments": {"password": "as long as it is"}}, call_id=HOST)
+    doc = build.doc([event], trajectory_id=f"run at {HOST}", provenance={"note": f"made at {HOST}"})
+    begun([build.write(doc)], build.folder.parent / "review", under=lax)
+    state = State(open_review(build.folder.parent / "review"))
+    outcomes = {(found.ordinal, found.pointer): state.outcome(found).kind for found in state.review.findings}
+    assert outcomes == {
+        (1, "/call_id"): "redact",
+        (1, "/payload/arguments/password"): "redact",
+        (None, "/provenance/note"): "approve",
+        (None, "/trajectory_id"): "redact",
+    }
+    signed(state)
+    text = (state.review.folder / "redacted" / "one.json").read_text("utf-8")
+    value = json.loads(text)
+    assert text.count(HOST) == 1 and HOST in value["provenance"]["note"]
+    assert value["events"][0]["payload"]["arguments"] == {"password": "<REDACTED>"}

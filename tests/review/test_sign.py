@@ -84,7 +84,7 @@ def test_makes_the_folder(build):
     assert signoff["findings_sha256"] == hashlib.sha256(files["findings.jsonl"]).hexdigest()
     assert entry["trajectory_id"] == "geode-session-s-1"
     assert entry["findings"] == entry["redactions"] == {"email": 1}
-    (finding,) = map(json.loads, files["findings.jsonl"].splitlines())
+    _, finding = map(json.loads, files["findings.jsonl"].splitlines())
     assert [finding[key] for key in ("id", "path", "ordinal", "pointer", "class", "value")] == [
         1,
         "one.json",
@@ -161,7 +161,7 @@ def test_the_digest_of_a_signoff_confirms_no_guess(build):
     assert first == again
     assert first["salt"] not in (folder / "redacted/one.json").read_text()
     other = signed(build, docs, "other", key=build.key[::-1]).to_json()
-    drawn = {"files", "salt", "decisions_sha256", "review_sha256"}
+    drawn = {"files", "salt", "decisions_sha256", "findings_sha256", "review_sha256"}
     assert {key for key in first if first[key] != other[key]} == drawn
 
 
