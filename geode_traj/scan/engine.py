@@ -29,7 +29,7 @@ from geode_traj.scan.views.walk import Allowance, views
 _ESCAPED_ASCII: Final = rb"\\u00[2-7][0-9A-Fa-f]"
 """A printable character written as an escape inside text: it may hide any token from the other triggers."""
 
-_KEY_NAME: Final = rb"(?i)(?:" + NAME + rb"|cookie|authorization)$"
+_KEY_NAME: Final = re2.compile(rb"(?i)(?:" + NAME + rb"|cookie|authorization)$", options(captures=False))
 _USER: Final = re.compile(r"[\w.@+-]+")
 _FIELD: Final = "sensitive_field"
 _FIELDS: Final = 0
@@ -59,7 +59,6 @@ class Scanner:
         self.sensitive_keys: Final = fields.SENSITIVE | {name.lower() for name in sensitive_keys}
         self._rules = self.ruleset.of(profile)
         self._fields = fields.FieldFinder(self.sensitive_keys)
-        self._key_name = re2.compile(_KEY_NAME, options(captures=False))
         self.classes: Final = {rule.cls for rule in self.ruleset.rules}.union(GATE_CLASSES, _OWN_CLASSES)
         self.known: Final = known or Known()
         self._others = tuple(engines) if profile == "publish" else ()
@@ -107,19 +106,17 @@ class Scanner:
         masked = text
         if "REDACTED" in text:
             masked = self._placeholder.sub(lambda match: "\0" * len(match.group()), text)
-        publish = self.profile == "publish"
         data = _bytes(masked)
         hits = self._triggers(data)
-        found = list(self._named(masked, key)) if key else []
+        found = list(self._named(masked, key)) if key and _names_secret(key) else []
         if hits:
             found += run(_rules(hits), masked, data)
             if _FIELDS in hits:
                 found += self._in_fields(masked, damaged)
-        found += self._known(masked, data)
-        found += self._by_others(masked, found)
-        found += media.find(masked) if publish else ()
+        found += self._beside(masked, data, found)
+        publish = self.profile == "publish"
         if publish:
-            found += list(uncovered([span for span in found if span.band == "high"], _gates(masked)))
+            found += media.find(masked)
         if hits or publish:
             allowance = Allowance(len(masked))
             allowance.found(len(found))
@@ -129,13 +126,25 @@ class Scanner:
                 found += inside
         return settled(found, text) if found else found
 
-    def _by_others(self, text: str, found: list[Span]) -> list[Span]:
-        """Return what the engines find and the rules do not; placeholders are NULs, and no secrets."""
-        spans = (span for other in self._others for span in other.find(text) if "\0" not in span.value)
-        return list(uncovered(found, spans))
+    def _beside(self, text: str, data: bytes, found: list[Span]) -> list[Span]:
+        """Return what no rule looks for: known values, what engines find, hits of the gate classes.
+
+        Of the latter two only what shares nothing with what the rules `found`; placeholders are NULs, and no
+        secrets.
+        """
+        more = self._known(text, data)
+        if self._others:
+            spans = (span for other in self._others for span in other.find(text) if "\0" not in span.value)
+            more += uncovered([*found, *more], spans)
+        if self.profile == "publish" and may_hit(data):
+            high = [span for span in (*found, *more) if span.band == "high"]
+            more += uncovered(high, _gates(text))
+        return more
 
     def _known(self, text: str, data: bytes) -> list[Span]:
-        found = list(self.known.find(data)) if self.known else []
+        if not self.known:
+            return []
+        found = list(self.known.find(data))
         places = characters(data, {offset for start, end, _ in found for offset in (start, end)})
         return [known_span(places[start], places[end], cls, text) for start, end, cls in found]
 
@@ -144,7 +153,7 @@ class Scanner:
         return bool(self._triggers.shapes(_bytes(text)))
 
     def _named(self, text: str, key: str) -> Iterator[Span]:
-        if self._key_name.search(_bytes(key)) is None or leftover(text):
+        if leftover(text):
             return
         header = key.lower().endswith(("cookie", "authorization"))
         if plausible.header(text) if header else plausible.named(text, key, quoted=True):
@@ -160,10 +169,7 @@ class Scanner:
         pieces = view.way in ("joined", "concatenated")
         hits = self._triggers.shapes(data) if pieces else self._triggers(data)
         found = run(_rules(hits), view.text, data)
-        found += self._known(view.text, data)
-        found += () if pieces else self._by_others(view.text, found)
-        if self.profile == "publish" and not pieces:
-            found += list(uncovered([span for span in found if span.band == "high"], _gates(view.text)))
+        found += self._known(view.text, data) if pieces else self._beside(view.text, data, found)
         out: list[Span] = []
         for span in found:
             if pieces and not view.torn(span.start, span.end):
@@ -176,6 +182,11 @@ class Scanner:
         return out
 
 
+@lru_cache(maxsize=1 << 12)
+def _names_secret(key: str) -> bool:
+    return _KEY_NAME.search(_bytes(key)) is not None
+
+
 def _rules(hits: list[Rule | int]) -> list[Rule]:
     return [hit for hit in hits if isinstance(hit, Rule)]
 
@@ -186,7 +197,7 @@ def _bytes(text: str) -> bytes:
 
 def _gates(text: str) -> Iterator[Span]:
     """Yield the hits of the eight gate classes (record contract §8)."""
-    for hit in find_hits(text) if may_hit(text) else ():
+    for hit in find_hits(text):
         start, end = _narrowed(hit, text)
         yield Span(start, end, f"gate_{hit.cls}", hit.cls, "high", text[start:end], vague=2)
 

@@ -5,22 +5,62 @@ from __future__ import annotations
 import re
 import zlib
 from binascii import a2b_base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Final
 
+import re2
+
+from geode_traj.scan.rules import options
 from geode_traj.scan.views.trail import Part, Trail, replaced, spliced
 
 MAX_INFLATED: Final = 1 << 20
 """Bytes that all compressed parts of one text are inflated to: a bomb ends there."""
+
+
+def _sixbit(fits: Callable[[int], bool]) -> str:
+    """Return the class of the base64 digits, of either alphabet, whose value fits."""
+    every = zip(range(64), [*ascii_uppercase, *ascii_lowercase, *digits, r"+\-", "/_"], strict=True)
+    return f"[{''.join(digit for value, digit in every if fits(value))}]"
+
 
 _RUN: Final = r"[A-Za-z0-9+/_]++(?:-[A-Za-z0-9+/_]++)*+"
 _BASE64 = re.compile(
     rf"(?<![A-Za-z0-9+/_])(?=[A-Za-z0-9+/_-]{{16}}){_RUN}"
     rf"(?:(?<=[A-Za-z0-9+/_]{{40}})\\?\r?\n[ \t]*+(?=[A-Za-z0-9+/_-]{{16}}){_RUN})*+(?:-(?!-))?={{0,2}}"
 )
+_ASCII_NEXT: Final = _sixbit(lambda value: value & 0b1000 == 0)
+_LEAD_NEXT: Final = _sixbit(lambda value: value & 0b1100 == 0b1100)
+_REST_NEXT: Final = _sixbit(lambda value: value & 0b1100 == 0b1000)
+_REST_LAST: Final = _sixbit(lambda value: value & 0b11 == 0b10)
+_ELSE_LAST: Final = _sixbit(lambda value: value & 0b11 != 0b10)
+_TEXT: Final = (
+    f"(?:{_sixbit(lambda value: value < 32)}(?:{_ASCII_NEXT}{_ELSE_LAST}|{_LEAD_NEXT}{_REST_LAST})"
+    f"|{_sixbit(lambda value: 48 <= value < 56)}{_REST_NEXT}{_ELSE_LAST}"
+    f"|{_sixbit(lambda value: 56 <= value < 62)}{_REST_NEXT}{_REST_LAST})"
+)
+"""The first three digits of UTF-8, by the top bits of its bytes."""
+
+_BEGINS: Final = re2.compile(
+    rf"(?:^|[^A-Za-z0-9+/_])(?:{_TEXT}[A-Za-z0-9+/_-]{{13}}|[A-Za-z0-9+/_][A-Za-z0-9+/_-]{{39}})".encode(),
+    options(captures=False),
+)
+"""What base64 that says something begins with, after another character: most names and paths are none.
+
+A short run is one whole text.
+"""
+
+_FIRST: Final = _sixbit(lambda value: value in (2, 3) or 8 <= value < 32)
+_LEGIBLE: Final = re.compile(
+    rf"(?:{_FIRST}{_sixbit(lambda value: value & 0b1111 in (0, 2, 3, 4, 5, 6, 7))}[A-Za-z0-9+/]{{2}}){{3}}"
+    rf"|{_FIRST}[AQgw][AB]|^.{{0,3}}(?:H4[s-v]|eA[E-H]|eF[4-7]|eJ[w-z]|eN[o-r])"
+)
+"""In longer runs: nine readable bytes, a readable one in UTF-16, or the head of something compressed."""
+
+# `re` skips quickly to what a pattern begins with, if that is one class of characters.
 _HEX = re.compile(
-    r"(?<![0-9A-Fa-f])(?:0x)?(?:(?:[0-9A-Fa-f]{2}){12,}+"
-    r"|[0-9A-Fa-f]{2}(?:[ :,\t\r\n]{1,3}(?:0x)?[0-9A-Fa-f]{2}){11,}+)"
+    r"[0-9A-Fa-f](?<![0-9A-Fa-f]{2})(?:(?<=0)x[0-9A-Fa-f]{2}|[0-9A-Fa-f])"
+    r"(?:(?:[0-9A-Fa-f]{2}){11,}+|(?:[ :,\t\r\n]{1,3}(?:0x)?[0-9A-Fa-f]{2}){11,}+)"
 )
 _BYTES = re.compile(
     r"(?<![0-9])(?:\[[ \t\r\n]*+)?[0-9]{2,3}(?:,[ \t\r\n]*+[0-9]{1,3}){11,}+(?![0-9.])(?:[ \t\r\n]*+\])?"
@@ -77,7 +117,7 @@ class Reader:
         if len(run) < _SHORT:
             return _whole(a2b_base64(run[: len(run) - (len(run) % 4 == 1)] + "=" * (-len(run) % 4)))
         run = _NO_SIXBIT.sub("", run)
-        for skip in _ALIGNMENTS:
+        for skip in _ALIGNMENTS if _LEGIBLE.search(run) else (0,):
             if len(run) % 4 == (skip + 1) % 4:
                 data = a2b_base64(run[skip:-1])  # one character more holds no byte
             else:
@@ -111,7 +151,16 @@ class Reader:
 
 def base64_text(text: str, reader: Reader) -> tuple[str, Trail]:
     """Replace every base64 or base64url run, over lines too, by the text that is in it."""
-    return replaced(text, _BASE64, lambda match: _part(reader.base64(match.group())))
+    return spliced(text, _base64_runs(text, reader))
+
+
+def _base64_runs(text: str, reader: Reader) -> Iterator[tuple[int, int, Part | None]]:
+    data = text.encode("ascii", "replace")  # a byte for each character: places are the same in both
+    end = 0
+    while (begins := _BEGINS.search(data, end - (data[end - 1 : end] in (b"=", b"-")))) is not None:
+        run = next(_BASE64.finditer(text, begins.start()))
+        end = run.end()
+        yield run.start(), end, _part(reader.base64(run.group()))
 
 
 def hex_text(text: str, reader: Reader) -> tuple[str, Trail]:

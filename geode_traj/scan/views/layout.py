@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from geode_traj.scan.views.trail import Part, Trail, replaced
+from geode_traj.scan.views.trail import Part, Trail, replaced, spliced
 
 _INSIDE: Final = r"[A-Za-z0-9_./+=-]"
-_BREAK = re.compile(rf"(?<={_INSIDE})\\?\r?\n[ \t]*+(?={_INSIDE})")
+# `re` skips quickly to what a pattern begins with, if that is one character: these begin with the rare one.
+_LINE: Final = "\\n(?:" + "|".join(rf"(?<={_INSIDE}{end}\n)" for end in ("", r"\r", r"\\", r"\\\r")) + ")"
+"""The end of a line, after what may be a part of a token, with or without `\\`."""
+
+_BREAK = re.compile(rf"{_LINE}[ \t]*+(?={_INSIDE})")
 _CONCATENATED = re.compile(
-    r"""(["'`])[ \t]*(?:(?:\\?\r?\n[ \t]*|[+.&~]|\.\.|\|\||<<)[ \t\r\n]*)++[bBrRuUfF]?\1|'"(?=\S)|"'(?=\S)"""
+    r"""(["'`])(?:[ \t]*(?:(?:\\?\r?\n[ \t]*|[+.&~]|\.\.|\|\||<<)[ \t\r\n]*)++[bBrRuUfF]?\1"""
+    r"""|(?<=')"(?=\S)|(?<=")'(?=\S))"""
 )
 _TIME: Final = r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?"
 _PREFIXED = re.compile(
-    rf"(?<={_INSIDE})\\?\r?\n(?:"
+    rf"{_LINE}(?:"
     rf"{_TIME}[ \t]+(?:(?:stdout|stderr) [FP] |[\[(]?[A-Za-z]{{4,8}}[\])]?:?[ \t]+)?"
     r"(?:\[?[\w./-]{1,64}(?:\[\d{1,7}\]|\])?: )?"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[\d{1,7}\])?: "
@@ -29,7 +35,7 @@ _PREFIXED = re.compile(
 
 def joined(text: str) -> tuple[str, Trail]:
     """Take out line breaks inside runs of token characters."""
-    return replaced(text, _BREAK, _nothing)
+    return spliced(text, _breaks(text, _BREAK))
 
 
 def concatenated(text: str) -> tuple[str, Trail]:
@@ -39,12 +45,20 @@ def concatenated(text: str) -> tuple[str, Trail]:
 
 def unprefixed(text: str) -> tuple[str, Trail]:
     """Take out line breaks with what a diff, a listing, a search, a quote or a log puts before each line."""
-    return replaced(text, _PREFIXED, _nothing)
+    return spliced(text, _breaks(text, _PREFIXED))
 
 
 def squeezed(text: str) -> str:
     """Return all lines as one, without the white space around them: in it stands every token that is torn."""
     return "".join(map(str.strip, text.splitlines()))
+
+
+def _breaks(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, Part]]:
+    for match in pattern.finditer(text):
+        start, end = match.span()
+        start -= text[start - 1] == "\r"
+        start -= text[start - 1] == "\\"
+        yield start, end, ("", 0)
 
 
 def _nothing(match: re.Match[str]) -> Part:

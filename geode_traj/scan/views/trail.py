@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 Part = tuple[str, int]
@@ -102,7 +102,7 @@ def replaced(text: str, pattern: re.Pattern[str], decode: Decode) -> tuple[str, 
     return spliced(text, ((*match.span(), decode(match)) for match in pattern.finditer(text)))
 
 
-def spliced(text: str, parts: Iterator[tuple[int, int, Part | None]]) -> tuple[str, Trail]:
+def spliced(text: str, parts: Iterable[tuple[int, int, Part | None]]) -> tuple[str, Trail]:
     """Return `text` with its parts (ascending, apart) replaced, those that are None kept, and the trail."""
     out: list[str] = []
     trail = Trail()

@@ -1,15 +1,14 @@
 """All views of a text, each once, within bounds.
 
-One small `re2.Set` over the bytes tells which decoders can have anything to do; for most texts none has.
+One look at the bytes tells which decoders can have anything to do; for most texts none has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import re2
-
+from geode_traj.contract.gate_filter import Look
 from geode_traj.scan.views import encoded, escapes, layout
 from geode_traj.scan.views.encoded import Reader
 from geode_traj.scan.views.trail import Trail, View, Way
@@ -47,27 +46,37 @@ def _alone(decode: Callable[[str], tuple[str, Trail]]) -> Callable[[str, Reader]
     return lambda text, _: decode(text)
 
 
-_JSON: Final = Decoder("json", rb"""\\["\\/bfnrtu]""", _alone(escapes.json_escapes))
+_JSON: Final = Decoder("json", rb"""\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})""", _alone(escapes.json_escapes))
 _UNSEEN: Final = (
-    rb"[\x00\x08\x1b]|\xc2[\x9b\xad]|\xcd\x8f|\xd8\x9c|\xe1(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0\x8e)"
+    rb"[\x08\x1b]|(?:^|[^\x00])\x00(?:[^\x00]|$)|\xc2[\x9b\xad]|\xcd\x8f|\xd8\x9c|\xe1(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0\x8e)"
     rb"|\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf])|\xef(?:\xb8[\x80-\x8f]|\xbb\xbf)"
 )
-_DECODERS: Final = (
+_LINE: Final = rb"[A-Za-z0-9_./+=-]\\?\r?\n[ \t]*"
+_QUOTES: Final = (b"'", b'"', b"`")
+DECODERS: Final = (
     _JSON,
     Decoder("unseen", _UNSEEN, _alone(escapes.unseen)),
     Decoder("percent", rb"%[0-9A-Fa-f]{2}", _alone(escapes.percent)),
     Decoder("base64", rb"[A-Za-z0-9+/_-]{16}", encoded.base64_text, "blob"),
-    Decoder("joined", rb"[A-Za-z0-9_./+=-]\\?\r?\n[ \t]*[A-Za-z0-9_./+=-]", _alone(layout.joined), "joined"),
+    Decoder("joined", _LINE + rb"[A-Za-z0-9_./+=-]", _alone(layout.joined), "joined"),
     Decoder("entities", rb"&(?:#|[A-Za-z0-9]+;)", _alone(escapes.entities)),
     Decoder(
         "unprefixed",
-        rb"[A-Za-z0-9_./+=-]\\?\r?\n[ \t]*(?:[+>|#*;0-9\[-]|\xe2|//|[A-Z][a-z]{2} |[0-9A-Za-z_./-]+[:| \t-])",
+        _LINE + rb"(?:[+>|#*;-]|//|\xe2"
+        rb"|\[?[0-9\x80-\xff]{4}[/-][0-9\x80-\xff]+[/-][0-9\x80-\xff]+[T ]"
+        rb"|[A-Z][a-z]{2} [ 0-9\x80-\xff]+ [0-9\x80-\xff]+:|\[[A-Za-z]+\]"
+        rb"|[0-9A-Za-z_./\x80-\xff-]+(?:[ \t]+(?:\||\xe2)|[:-][0-9\x80-\xff]+[:-])"
+        rb"|[0-9\x80-\xff]+(?:[ \t]?[|:\xe2]|\t))",
         _alone(layout.unprefixed),
         "joined",
     ),
     Decoder(
         "concatenated",
-        rb"""["'`]\s*(?:[+.&~|<]|\\?\r?\n)|'"|"'""",
+        b"|".join(
+            quote + rb"[ \t]*(?:(?:\\?\r?\n|[+.&~]|\|\||<<)[ \t\r\n]*)+[bBrRuUfF]?" + quote
+            for quote in _QUOTES
+        )
+        + rb"""|'"|"'""",
         _alone(layout.concatenated),
         "concatenated",
     ),
@@ -102,7 +111,7 @@ def views(
     for _ in range(MAX_DEPTH):
         deeper: list[View] = []
         for view in level:
-            for decoder in _applicable(view.text):
+            for decoder in applicable(view.text):
                 if allowance.left <= 0:
                     return
                 if decoder.name == "joined" and not tokens(layout.squeezed(view.text)):
@@ -137,21 +146,9 @@ def _apply(decoder: Decoder, view: View, reader: Reader) -> View | None:
     return View(name, text, (trail, *view.trails), blobs, decoder.way)
 
 
-def _applicable(text: str) -> list[Decoder]:
-    hits = _SET.Match(text.encode("utf-8", "surrogatepass")) or ()
-    return [_DECODERS[index] for index in sorted(hits)]
+def applicable(text: str) -> list[Decoder]:
+    """Return the decoders that may have anything to do in `text`."""
+    return [DECODERS[index] for index in _LOOK(text.encode("utf-8", "surrogatepass"))]
 
 
-def _compiled() -> Any:
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
-    options.log_errors = False
-    options.never_capture = True
-    compiled = re2.Set.SearchSet(options)
-    for decoder in _DECODERS:
-        compiled.Add(decoder.trigger)
-    compiled.Compile()
-    return compiled
-
-
-_SET: Final = _compiled()
+_LOOK: Final = Look(*(decoder.trigger for decoder in DECODERS))
