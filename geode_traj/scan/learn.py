@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
+from geode_traj.codec import schema
+from geode_traj.contract.kinds import TRAJECTORY
 from geode_traj.scan.known import Known
 
 _NAME: Final = r"[A-Za-z][A-Za-z0-9._-]{2,31}"
@@ -36,7 +39,7 @@ _NOBODY: Final = frozenset(
     "sudo games mail news backup git github gitpod openhands sandbox agent assistant claude codex "
     "workspace project projects demo example test tests tester testuser name username your yourname "
     "someone localhost local host server client dev prod staging main master total bot dependabot "
-    "runneradmin appuser ec2-user azureuser opc pi ".split()
+    "runneradmin appuser ec2-user azureuser opc pi runtime container container_id hostname ".split()
 )
 _WORD = re.compile(r"[a-z]{1,3}|[0-9._-]+")
 
@@ -83,4 +86,20 @@ def _names(counted: Counter[str]) -> frozenset[str]:
 
 
 def _telling(name: str) -> bool:
-    return len(name) >= 3 and name not in _NOBODY and not _WORD.fullmatch(name)
+    common = name in _NOBODY or name in _own_words()
+    return len(name) >= 3 and not common and not _WORD.fullmatch(name)
+
+
+@cache
+def _own_words() -> frozenset[str]:
+    """Return the words of which the names of a trajectory's members are made: they stand in every file."""
+    names: set[str] = set()
+    stack: list[Any] = [schema.load(name) for name in (TRAJECTORY, "geode.session-event@1")]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            names |= item.get("properties", {}).keys()
+            stack += item.values()
+        elif isinstance(item, list):
+            stack += item
+    return frozenset(word for name in names for word in (name, *name.split("_")))

@@ -117,6 +117,13 @@ def test_common_names_and_placeholders_are_not_learned() -> None:
     assert not learner.known()
 
 
+@pytest.mark.parametrize("name", ["runtime", "events", "session_id", "integrity", "container_id"])
+def test_the_words_of_a_trajectory_itself_are_no_names(name: str) -> None:
+    learner = Learner()
+    learner.see(f"root@{name}:/work# ls\nHOSTNAME={name}\n/ho" + f"me/{name}/x")
+    assert not learner.known()
+
+
 def test_hosts_are_learned_from_prompts() -> None:
     learner = Learner()
     learner.see("bramwell@foxglove-mbp:~/src$ ls")
