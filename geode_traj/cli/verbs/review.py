@@ -53,19 +53,20 @@ def start(
 ) -> int:
     """Begin a review: copy, verify and search trajectories, and make the folder of the review.
 
-    The folder is private: it holds the trajectories as they are. What was found stands in findings.jsonl, by
-    place, class and value number; no file but the candidates holds a secret. A call that was interrupted goes
-    on where it was when it is made again. Reviews with the same key, from --store or --key-file, give equal
-    values equal digests; without, the key is new.
+    Of folders, every file that ends in .json. The folder of the review is private: it holds the trajectories
+    as they are. What was found stands in findings.jsonl, by place, class and value number; no file but the
+    candidates holds a secret. A call that was interrupted goes on where it was when it is made again. Reviews
+    with the same key, from --store or --key-file, give equal values equal digests; without, the key is new.
 
     Exit: 3 something was refused (invalid, unreadable, or not to be scanned) and stays out, 12 the folder
     exists.
     """
     from geode_traj.cli.looking import scanner
     from geode_traj.jobs.review_start import start as begin
+    from geode_traj.jobs.verify_files import files
 
     done = begin(
-        trajectories,
+        list(files(trajectories, ".json")),
         out,
         policy=effective(policy),
         scanner=scanner("publish", **looking),
