@@ -114,11 +114,17 @@ def digest_payload(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
     }
     if not omitted and not displaced:  # a displaced value alone is still content that is not there
         return kept
-    encoded = dumps(omitted)
-    kept["_content_omitted"] = sorted(omitted)
-    kept["_omitted_payload_sha256"] = sha256_bytes(encoded)
-    kept["_omitted_payload_bytes"] = len(encoded)
-    return kept
+    return kept | omission(omitted)
+
+
+def omission(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the markers that stand where `fields` were (§4): their names, digest and size."""
+    encoded = dumps(fields)
+    return {
+        "_content_omitted": sorted(fields),
+        "_omitted_payload_sha256": sha256_bytes(encoded),
+        "_omitted_payload_bytes": len(encoded),
+    }
 
 
 def stored_payload(exported: dict[str, Any]) -> tuple[dict[str, Any], bool]:
