@@ -65,7 +65,7 @@ def redact_by_policy(
             raise DataError("TE319", why=why, place=str(path))
         findings = state.review.findings
         approved = frozenset(found.id for found in findings if state.outcome(found).kind == APPROVE)
-        return _write(path, out, findings, approved, scanner, key)
+        return _write(path, out, findings, approved, scanner, key, policy)
     finally:
         shutil.rmtree(parent, ignore_errors=True)
 
@@ -77,7 +77,8 @@ def _write(
     approved: frozenset[int],
     scanner: Scanner,
     key: bytes,
+    policy: Policy | None = None,
 ) -> Redacted:
-    redactor = ReleaseRedactor(key, Numbering(key), scanner)
+    redactor = ReleaseRedactor(key, Numbering(key), scanner, policy=policy)
     redactor.learn([path])
     return redactor.write(redactor.survey(path), out, Guides(findings, approved), reviewed=False)

@@ -138,7 +138,9 @@ def sign(
     if not public:
         raise DataError("TE314", what="the review", why="every trajectory of it is left out")
     with _replacing(review.folder) as folder:
-        redactor = ReleaseRedactor(review.key, Numbering(review.key), scanner, engines=engines)
+        redactor = ReleaseRedactor(
+            review.key, Numbering(review.key), scanner, engines=engines, policy=review.policy
+        )
         files = _redact(state, public, folder, redactor)
         made = SignOff(review.folder, said, files, _withheld(state), _bound(review, state))
         made = replace(made, salt=review_folder.salt(made.to_json(), review.key))

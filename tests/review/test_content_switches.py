@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geode_traj.contract import policy
+from geode_traj.jobs.redacting import redact_by_policy
 from geode_traj.review.redact import ReleaseRedactor, public_name
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.numbering import Numbering
@@ -16,6 +17,7 @@ from tests.reference.quality import quality
 from tests.reference.trajectory import check_trajectory
 from tests.review.conftest import KEY, Build
 from tests.review.test_guessing import CHANNELS, RULES, SECRET, confirmed, export
+from tests.support.reviews import AT, signed_off
 from tests.support.secrets import make
 
 SWITCHES = {
@@ -320,3 +322,23 @@ def test_no_payload_makes_a_switch_change_order_counts_or_pairs(module_build, ro
     if "session_ids" in switches:
         assert not {SESSION, "s-1"}.intersection(event["session_id"] for event in value["events"])
         assert SESSION not in re.sub(f"[0-9A-Za-z]{SESSION}|{SESSION}[0-9A-Za-z]", "", out)
+
+
+def test_a_sign_off_does_what_the_policy_of_its_review_says(build, tmp_path):
+    under = read(ALL + '\n[bands]\nreview = "redact"')
+    made = signed_off([build.write(run(build))], tmp_path / "review", under=under, key=KEY)
+    (file,) = made.files
+    value = json.loads((tmp_path / "review" / "redacted" / file.path).read_bytes())
+    expected, _ = publish(build, run(build), ALL)
+    assert value == expected
+
+
+def test_redacting_by_policy_does_what_the_policy_says(build, tmp_path):
+    under = read(ALL + '\n[bands]\nreview = "redact"')
+    scanner = Scanner("publish")
+    path = build.write(run(build))
+    redact_by_policy(path, tmp_path / "out.json", policy=under, scanner=scanner, key=KEY, at=AT)
+    value = json.loads((tmp_path / "out.json").read_bytes())
+    expected, _ = publish(build, run(build), ALL)
+    assert value["events"] == expected["events"]
+    assert value["privacy"]["redactions"] == expected["privacy"]["redactions"]
