@@ -134,6 +134,11 @@ def of(found: Found, text: str, around: int) -> Context:
     return Context(text[max(0, start - around) : start], text[start:end], text[end : end + around])
 
 
+def reveal(review: Review, found: Found, *, reviewer: str, at: str) -> None:
+    """Note in the journal that a reviewer looks at what is masked otherwise; it is on disk before they do."""
+    review.journal.append(at, [("revealed", {"reviewer": reviewer, "finding": found.id})])
+
+
 def gated(review: Review, findings: Iterable[Found]) -> Iterator[tuple[Found, list[str]]]:
     """Yield the findings at which a text holds what the gates of a release refuse, with the classes."""
     candidates = Candidates(review)
