@@ -61,7 +61,7 @@ _PICTURE: Final = re.compile(
 _SIGNS: Final = re.compile(r"data:|/9j|iVBOR|R0lGOD|UklGR|SUkqA|TU0AK|Z0eX|PHN2Z|AAABAA")
 _MEDIA_TYPES: Final = ("media_type", "mime_type", "mediaType", "mimeType", "type")
 _DATA: Final = frozenset("data base64 b64_json bytes blob content image".split())
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/_=\s-]{24,}+")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/_=\r\n-]++")
 
 
 @dataclass(frozen=True, slots=True)

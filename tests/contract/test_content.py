@@ -235,6 +235,8 @@ def test_pictures_are_found_in_texts(text, picture):
     ("holder", "is_one"),
     [
         ({"media_type": "image/bmp", "data": "Qk0" + "A" * 40}, True),
+        ({"media_type": "image/png", "data": "aGVsbG8="}, True),
+        ({"media_type": "image/png", "data": "[REDACTED:image:1]"}, False),
         ({"type": "image", "mimeType": "x", "data": "Qk0" + "A" * 40}, True),
         ({"media_type": "audio/wav", "data": "Qk0" + "A" * 40}, False),
         ({"media_type": "image/png", "data": "see the file"}, False),
