@@ -85,7 +85,7 @@ def _phrases(run: list[re.Match[str]], index: dict[str, int]) -> Iterator[tuple[
 
 
 def _checked(numbers: list[int]) -> bool:
-    if len(set(numbers)) < 6:
+    if len(set(numbers)) < 6 or numbers == sorted(numbers):  # a list of all words is sorted
         return False
     bits = 0
     for number in numbers:

@@ -34,7 +34,7 @@ _LONG: Final = 24
 """No name is so long without a separator."""
 
 _CODE = re.compile(
-    r"[(){}\[\]]|^(?:self|this|os|process|config|settings|env|args|options|params)\.|^[./~][\w./~-]*$|://|::|->"
+    r"[(){}\[\]]|^(?:self|this|os|process|config|settings|env|args|options|params)\.|^(?:\.{0,2}/|~|\.[a-z])[\w./~-]*$|://|::|->"
 )
 _TAIL: Final = 20
 _ATTRIBUTES: Final = frozenset("path domain expires max-age samesite version comment priority".split())
@@ -53,7 +53,7 @@ _PUBLIC_NAME = re.compile(
     r"(?:token|key)",
     re.IGNORECASE,
 )
-_EMAIL = re.compile(r"[^@]+@[\w.-]+\.[A-Za-z]{2,}")
+_OTHER = re.compile(r"[A-Za-z_]\w*=|[^@]+@[\w.-]+\.[A-Za-z]{2,}\Z")
 _ADDRESSED = re.compile(r"[a-z]|[^a-z]?(?://|@)", re.IGNORECASE)
 _RESERVED = re.compile(r"(?:^|[._-])example(?:\.(?:com|net|org))?\.?(?::[0-9]*)?$", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[:=]")
@@ -167,7 +167,7 @@ def typed(value: str, match: str) -> bool:
     """Accept what stands where a password may stand, but so may a file, a port, a name or an address."""
     value = value.rstrip(".,;:?)")
     told = (digit(value) and not label(value)) or (len(value) >= _TYPED and random(value))
-    return told and spoken(value, match) and not _EMAIL.fullmatch(value)
+    return told and spoken(value, match) and _OTHER.match(value) is None
 
 
 def pair(value: str, match: str) -> bool:

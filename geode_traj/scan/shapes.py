@@ -84,9 +84,15 @@ def nothing(value: str) -> bool:
 
 def scrambled(value: str) -> bool:
     """Tell whether letters change case as in drawn passwords, not as in `camelCaseNames`."""
-    if not value.isalpha() or len(value) < _SCRAMBLED or value.islower() or value.isupper():
+    if len(value) < _SCRAMBLED or value.islower() or value.isupper() or digit(value):
         return False
-    return len(value) / max(1, len(_CHUNK.findall(value))) < (4 if len(value) >= _LONG else 3)
+    return 0 < _evenly(value) < (4 if len(value) >= _LONG else 3)
+
+
+def _evenly(value: str) -> float:
+    """Return the mean length of the runs of letters of a case, and of digits, in `value`."""
+    chunks = _CHUNK.findall(value)
+    return sum(map(len, chunks)) / len(chunks) if chunks else 0.0
 
 
 def random(value: str) -> bool:
@@ -95,8 +101,7 @@ def random(value: str) -> bool:
         return scrambled(value)
     if len(value) >= 16 and _HEX.fullmatch(value):
         return True
-    chunks = _CHUNK.findall(value)
-    return bool(chunks) and sum(map(len, chunks)) / len(chunks) < 3
+    return 0 < _evenly(value) < 3
 
 
 def digit(value: str) -> bool:

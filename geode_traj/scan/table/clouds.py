@@ -17,7 +17,7 @@ RULES: tuple[Rule, ...] = (
         "aws_bedrock_session",
         rb"bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t",
         rb"[A-Za-z0-9+/=]",
-        0,
+        16,
         "bedrock-",
         "api-key-",
         "YmVkcm9jay5hbWF6b25hd3MuY29t" + "a1B2" * 8,

@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="curl_user",
         cls="basic_auth",
-        pattern=rb"""curl(?:[ \t](?:[^\r\n]|\\\r?\n){0,300}?)?[ \t](?:-u|--user)[ \t=]*["']?"""
+        pattern=rb"""curl(?:[ \t][^\r\n]{0,300}?)?[ \t](?:-u|--user)[ \t=]*["']?"""
         rb"""([^\s"'`\\:$<]*:[^\s"'`\\$<]{3,}|[^\s"'`\\:$<]{8,}:(?:[\s"']|$))""",
         trigger=_USER,
         examples=(("$ curl -s -u ", "demo_user:" + "s3cr3t9", " https://example.org"),),
@@ -63,9 +63,7 @@ RULES: tuple[Rule, ...] = (
         id="basic_pair",
         cls="basic_auth",
         pattern=rb"""(?:^"""
-        rb"""|[\s"'])(?:-u|--user|--proxy-user|-U|--auth)[ \t=]+["']?([A-Za-z0-9_.@+-]{1,64}"""
-        rb""":[^\s"'`\\$<>]{3,128})"""
-        rb"""|https?[ \t](?:[^\r\n]{0,100}?[ \t])?-a[ \t]+["']?([A-Za-z0-9_.@+-]{1,64}"""
+        rb"""|[\s"'])(?:-[uUa]|--user|--proxy-user|--auth)[ \t=]+["']?([A-Za-z0-9_.@+-]{1,64}"""
         rb""":[^\s"'`\\$<>]{3,128})""",
         trigger=_USER,
         examples=(("curl -sSL \\\n  -u ", "demo_user:k1m2n3p4", " https://example.org"),),

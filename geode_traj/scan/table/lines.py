@@ -70,15 +70,13 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="mentioned",
         cls="password_value",
-        pattern=rb"(?i)(?:password|passphrase|[/,] ?(?:pass|pwd|pw)|/ ?"
+        pattern=rb"(?i)(?:password|passphrase|/ ?(?:pass|pwd|pw)|/ ?"
         + "비번".encode()
         + rb")[ \t]{1,2}"
         + _GIVEN
         + rb"|(?:credentials?|creds|login|account)[ \t]{0,2}[:=]?[ \t]{1,2}[\w.@+-]{1,64} ?/ ?"
         + _GIVEN,
-        trigger=rb"(?i)(?:password|passphrase|pwd|pass|pw)"
-        + GAP
-        + rb"{1,2}[^a-z ]*[a-z]*[.,]?[^a-z \t\r\n,.]"
+        trigger=rb"(?i)(?:password|passphrase|pwd|pass|pw)" + GAP + rb"{1,2}[a-z.,]*[^a-z \t\r\n,.]"
         rb"|(?:credentials?|creds|login|account)[ \t]{0,2}[:=]?[ \t]{1,2}[a-z0-9_.@+-]+ ?/",
         examples=(
             ("log in as admin with password ", "k1m2n3p4", " and look"),
@@ -91,6 +89,7 @@ RULES: tuple[Rule, ...] = (
             ("reset the password ", "demo_user2@example.org"),
             ("login / ", "logout2 page"),
             ("and password ", "uint32_t too"),
+            ("reset the password ", "header=0x1f"),
         ),
         accept=plausible.typed,
         vague=2,
