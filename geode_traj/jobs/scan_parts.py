@@ -26,6 +26,10 @@ from geode_traj.scan.leaves import texts
 QUARANTINED: Final = "quarantined"
 """The rule of a finding that stands for a text nobody looked at."""
 
+MAX_PIECES: Final = 1 << 26
+"""Bytes, roughly, that the pieces in some parts may take; what is beyond them is not joined."""
+
+_PIECE: Final = 256
 Kind = Literal["line", "whole", "raw", "joined"]
 Label = int | str | None
 Mac = Callable[[str, str], int]
@@ -94,8 +98,51 @@ def scan_parts(parts: tuple[Part, ...], scanner: Scanner, mac: Mac, skipped: dic
             else:
                 result.findings.append((label, found))
     # Behind all texts, so that the numbers of these stay what they are.
-    result.pieces = [(label, *piece) for label, value in streams for piece in _pieces(value, scanner)]
+    _gather(streams, scanner, result)
     return result
+
+
+def _gather(streams: list[tuple[Label, Any]], scanner: Scanner, result: Result) -> None:
+    """Keep the pieces in some values, as far as there is room: a whole document may be nothing else."""
+    room = MAX_PIECES
+    for label, value in streams:
+        places = _Places(scanner)
+        for piece in pieces(value):
+            if isinstance(piece, Edge):
+                told: tuple[Piece | Edge, str] = (piece, "")
+                room -= _PIECE
+            else:
+                told = (piece._replace(trail=None), places.shown(piece.trail))
+                room -= _PIECE + len(piece.text) + len(told[1])
+            if room < 0:
+                result.unscanned.append(Unscanned(label, "", "it holds too many pieces of streams"))
+                return
+            result.pieces.append((label, *told))
+
+
+class _Places:
+    """Pointers as reports show them, each key searched once: many pieces stand below the same long keys."""
+
+    def __init__(self, scanner: Scanner) -> None:
+        self._scanner = scanner
+        self._above: dict[int, tuple[Trail, str]] = {}  # the trail is held: an id is used again
+
+    def shown(self, trail: Trail) -> str:
+        """Return a pointer without what is found in its keys, cut as `pointer.shown` does."""
+        missing: list[tuple[Trail, str | int]] = []
+        while trail is not None and id(trail) not in self._above:
+            missing.append((trail, trail[1]))
+            trail = trail[0]
+        where = self._above[id(trail)][1] if trail is not None else ""
+        for at, (there, step) in enumerate(reversed(missing), start=1):
+            if len(where) <= pointer.MAX_SHOWN:
+                where = pointer.below(where, self._step(step))[: pointer.MAX_SHOWN + 1]
+            if at < len(missing):
+                self._above[id(there)] = (there, where)
+        return where if len(where) <= pointer.MAX_SHOWN else where[:-2] + "…"
+
+    def _step(self, step: str | int) -> str:
+        return without(step, self._scanner.find(step)) if isinstance(step, str) else str(step)
 
 
 def learn_parts(parts: tuple[Part, ...], _scanner: Scanner, _mac: Mac, _skipped: dict[int, str]) -> Result:
@@ -145,27 +192,6 @@ def _across(stretch: Stretch, scanner: Scanner, mac: Mac) -> Iterator[tuple[Labe
         yield label, told(span, where, mac)
         if span.rule == QUARANTINED:
             return  # told once, where the stretch begins
-
-
-def _pieces(value: Any, scanner: Scanner) -> Iterator[tuple[Piece | Edge, str]]:
-    """Yield the pieces in a value without their trails, and the pointers that a report shows for them."""
-    for piece in pieces(value):
-        if isinstance(piece, Edge):
-            yield piece, ""
-        else:
-            yield piece._replace(trail=None), pointer.shown(_without(piece.trail, scanner))
-
-
-def _without(trail: Trail, scanner: Scanner) -> Trail:
-    """Return a trail without what is found in its keys."""
-    steps: list[str | int] = []
-    while trail is not None:
-        trail, step = trail
-        steps.append(without(step, scanner.find(step)) if isinstance(step, str) else step)
-    shown: Trail = None
-    for step in reversed(steps):
-        shown = (shown, step)
-    return shown
 
 
 def _json(data: bytes) -> list[tuple[Any, bool]] | None:

@@ -11,7 +11,7 @@ import pytest
 
 from geode_traj.codec.framed import frame, join
 from geode_traj.contract.encoding import encode
-from geode_traj.jobs import scan_files, scan_streams, scan_workers
+from geode_traj.jobs import scan_files, scan_parts, scan_streams, scan_workers
 from geode_traj.jobs.scan_report import exit_code
 from geode_traj.model.report import Report
 from geode_traj.report import render
@@ -140,6 +140,27 @@ def test_what_joins_to_an_attack_is_quarantined(tmp_path: Path, monkeypatch: pyt
     assert entry.data["unscanned"] == [{"place": place, "why": scan_workers.SLOW}]
     assert [place[0] for place in found(entry.data)] == [5, 6]
     assert exit_code(report) == 3
+
+
+def test_pieces_have_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan_parts, "MAX_PIECES", 2_000)
+    path = written(tmp_path / "x", [{"delta": ["a"] * 5}, {"delta": ["a"] * 50}, {"delta": TOKEN}])
+    (entry,) = scan_files.scan([path], profile="import")[0].entries
+    why = "it holds too many pieces of streams"
+    assert entry.data["unscanned"] == [{"place": {"line": 2, "pointer": ""}, "why": why}]
+    assert [place[0] for place in found(entry.data)] == [3]
+
+
+def test_places_are_shown_as_those_of_other_findings(tmp_path: Path) -> None:
+    key = "k~/" * 400
+    rows = [{"a/b": {key: {"delta": [part, {"c": part}]}}} for part in (TOKEN[:20], TOKEN[20:])]
+    rows.append({"a/b": {key: {"other": [TOKEN, {"c": TOKEN}]}}})
+    report, _ = scan_files.scan([written(tmp_path / "x", rows)], profile="import")
+    places = {place[1] for place in found(report.entries[0].data)}
+    assert len(places) == 1 and len(places.pop()) == 1000
+    short = [{"a/b": {"k": {"delta": [{"c": part}]}}} for part in (TOKEN[:20], TOKEN[20:])]
+    report, _ = scan_files.scan([written(tmp_path / "x", short)], profile="import")
+    assert {place[1] for place in found(report.entries[0].data)} == {"/a~1b/k/delta/0/c"}
 
 
 def test_findings_that_overlap_are_one() -> None:
