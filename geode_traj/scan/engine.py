@@ -24,7 +24,7 @@ from geode_traj.scan.rules import Profile, Rule, Ruleset, options, packaged
 from geode_traj.scan.table.structures import NAME
 from geode_traj.scan.triggers import Triggers
 from geode_traj.scan.views.trail import View
-from geode_traj.scan.views.walk import Allowance, views
+from geode_traj.scan.views.walk import Allowance, utf8, views
 
 _ESCAPED_ASCII: Final = rb"\\u00[2-7][0-9A-Fa-f]"
 """A printable character written as an escape inside text: it may hide any token from the other triggers."""
@@ -106,7 +106,7 @@ class Scanner:
         masked = text
         if "REDACTED" in text:
             masked = self._placeholder.sub(lambda match: "\0" * len(match.group()), text)
-        data = _bytes(masked)
+        data = utf8(masked)
         hits = self._triggers(data)
         found = list(self._named(masked, key)) if key and _names_secret(key) else []
         if hits:
@@ -115,7 +115,7 @@ class Scanner:
                 found += self._in_fields(masked, damaged)
         found += self._beside(masked, data, found)
         publish = self.profile == "publish"
-        if publish:
+        if publish and len(masked) > _SHORT:
             found += media.find(masked)
         if hits or publish:
             allowance = Allowance(len(masked))
@@ -150,7 +150,7 @@ class Scanner:
 
     def _tokens(self, text: str) -> bool:
         """Tell whether a text may hold a token that is worth joining lines for."""
-        return bool(self._triggers.shapes(_bytes(text)))
+        return bool(self.known) or bool(self._triggers.shapes(utf8(text)))
 
     def _named(self, text: str, key: str) -> Iterator[Span]:
         if leftover(text):
@@ -165,11 +165,10 @@ class Scanner:
             yield Span(start, end, _FIELD, _FIELD, "high", value, vague=1, quote=quote)
 
     def _in_view(self, view: View) -> list[Span]:
-        data = _bytes(view.text)
         pieces = view.way in ("joined", "concatenated")
-        hits = self._triggers.shapes(data) if pieces else self._triggers(data)
-        found = run(_rules(hits), view.text, data)
-        found += self._known(view.text, data) if pieces else self._beside(view.text, data, found)
+        hits = self._triggers.shapes(view.data) if pieces else self._triggers(view.data)
+        found = run(_rules(hits), view.text, view.data)
+        found += self._known(view.text, view.data) if pieces else self._beside(view.text, view.data, found)
         out: list[Span] = []
         for span in found:
             if pieces and not view.torn(span.start, span.end):
@@ -184,15 +183,11 @@ class Scanner:
 
 @lru_cache(maxsize=1 << 12)
 def _names_secret(key: str) -> bool:
-    return _KEY_NAME.search(_bytes(key)) is not None
+    return _KEY_NAME.search(utf8(key)) is not None
 
 
 def _rules(hits: list[Rule | int]) -> list[Rule]:
     return [hit for hit in hits if isinstance(hit, Rule)]
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _gates(text: str) -> Iterator[Span]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geode_traj.scan.views.encoded import Reader
-from geode_traj.scan.views.walk import DECODERS, applicable, views
+from geode_traj.scan.views.walk import DECODERS, applicable, utf8, views
 
 TEXT = st.text(max_size=40).filter(str.isprintable)
 MARK = "needle-1"
@@ -82,9 +82,10 @@ TEXTS = st.lists(PIECES, max_size=40).map("".join)
 
 @given(TEXTS)
 def test_no_decoder_is_missed(text: str) -> None:
-    chosen = applicable(text)
+    chosen = applicable(utf8(text))
     for decoder in DECODERS:
-        _, trail = decoder.decode(text, Reader())
+        made, trail = decoder.decode(text, Reader())
+        assert decoder.text is None or decoder.text(text) == made
         if decoder.name != "quoted-printable":  # whose code is too common to be believed without its `=`
             assert decoder in chosen or not len(trail), decoder.name
 

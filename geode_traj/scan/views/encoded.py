@@ -158,7 +158,9 @@ def _base64_runs(text: str, reader: Reader) -> Iterator[tuple[int, int, Part | N
     data = text.encode("ascii", "replace")  # a byte for each character: places are the same in both
     end = 0
     while (begins := _BEGINS.search(data, end - (data[end - 1 : end] in (b"=", b"-")))) is not None:
-        run = next(_BASE64.finditer(text, begins.start()))
+        run = _BASE64.search(text, begins.start())
+        if run is None:
+            return
         end = run.end()
         yield run.start(), end, _part(reader.base64(run.group()))
 

@@ -48,9 +48,20 @@ def unprefixed(text: str) -> tuple[str, Trail]:
     return spliced(text, _breaks(text, _PREFIXED))
 
 
-def squeezed(text: str) -> str:
-    """Return all lines as one, without the white space around them: in it stands every token that is torn."""
-    return "".join(map(str.strip, text.splitlines()))
+def joined_text(text: str) -> str:
+    """Return the text of `joined`, without the way back."""
+    return _without_breaks(text, _BREAK)
+
+
+def unprefixed_text(text: str) -> str:
+    """Return the text of `unprefixed`, without the way back."""
+    return _without_breaks(text, _PREFIXED)
+
+
+def _without_breaks(text: str, pattern: re.Pattern[str]) -> str:
+    if "\r\n" in text or "\\\n" in text:
+        return spliced(text, _breaks(text, pattern))[0]
+    return pattern.sub("", text)
 
 
 def _breaks(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, Part]]:

@@ -74,10 +74,14 @@ class Trail:
 
 
 class View(NamedTuple):
-    """A decoded text, its name, the trails back (last applied first), whether parts of it are whole blobs."""
+    """A decoded text, its name, the trails back (last applied first), whether parts of it are whole blobs.
+
+    `data` is the text's UTF-8, surrogates passed.
+    """
 
     name: str
     text: str
+    data: bytes
     trails: tuple[Trail, ...]
     blobs: bool = False
     way: Way = "plain"
