@@ -10,7 +10,7 @@ from geode_traj.scan.rules import CLOSERS, EDGE, GAP, Rule
 NAME: Final = (
     "(?:(?:client|app|consumer|shared)[_.-]?secret|secret[_.-]?(?:access[_.-]?)?key(?:[_.-]?base)?"
     "|(?:api|access|auth|private|pre[_.-]?shared|signing|encryption|account|master|storage|app(?:lication)?"
-    "|admin|service|licen[sc]e|session|webhook|deploy)[ _.-]?key"
+    "|admin|service|licen[sc]e|webhook|deploy)[ _.-]?key"
     "|passw(?:or)?d|passphrase|pass[_.-]?phrase|pwd|psw|[_.-]pw|[_.-]pass|secret|token|credentials?"
     "|비밀번호|암호)(?:[_.-]?v?[0-9]{1,2})?"
 ).encode()
@@ -176,6 +176,7 @@ RULES: tuple[Rule, ...] = (
             ("token_type: ", "a1B2c3D4e5F6"),
             ('"nextPageToken": "', "a1B2c3D4e5F6", '"'),
             ("public_token = ", "a1B2c3D4e5F6"),
+            ('"child_session_key": "', "demo_user@" + "a1B2c3D4e5F6.example.org", '"'),
             ('password: "', "AES_256_CBC-HMAC", '"'),
             ('password: "', "{cipher}a1B2c3D4e5F6", '"'),
             ("api_key = ", "abcdefghijklmnop1234"),
