@@ -42,6 +42,9 @@ _OWN_CLASSES: Final = (_FIELD, _NAMED, VALUE, USER, HOST, CLASS, media.CLASS)
 _SHORT: Final = 64
 """Texts this short, mostly keys, come again and again: what was found in them is remembered."""
 
+_LONG: Final = 1 << 14
+"""Of longer texts up to this the last ones are remembered: what a tool gives, transcripts hold twice."""
+
 
 class Scanner:
     """Finds what one profile looks for; `sensitive_keys` add to the seven of the record contract §4."""
@@ -69,6 +72,7 @@ class Scanner:
             self._rules, (fields.trigger(self.sensitive_keys), _ESCAPED_ASCII, *self.known.triggers())
         )
         self._short = lru_cache(maxsize=1 << 13)(self._find)
+        self._last = lru_cache(maxsize=1 << 8)(self._find)
 
     def knowing(self, known: Known) -> Scanner:
         """Return a scanner like this one that also finds what is known: names for publishing only."""
@@ -98,9 +102,9 @@ class Scanner:
         `key` is the name of the member that holds the text, which may make all of it a secret. `damaged`: the
         text is a broken line of JSON, so sensitive fields are looked for whatever their value is.
         """
-        if len(text) <= _SHORT and not damaged:
-            return list(self._short(text, key))
-        return self._find(text, key, damaged=damaged)
+        if damaged or len(text) > _LONG:
+            return self._find(text, key, damaged=damaged)
+        return list((self._short if len(text) <= _SHORT else self._last)(text, key))
 
     def _find(self, text: str, key: str, *, damaged: bool = False) -> list[Span]:
         masked = text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from geode_traj.scan.rules import Band, Rule
@@ -19,6 +20,7 @@ _CONTINUATION: Final = 0xC0
 _LEFTOVER: Final = 4
 _SPACE: Final = frozenset(" \t\v\f")
 _CROWD: Final = 768
+_REMEMBERED: Final = 256
 _STRETCH: Final = 1 << 16
 """So many findings of one rule within so many bytes are no text any more: what follows them there is one
 finding, unexamined, or a hostile line would take its time."""
@@ -164,7 +166,8 @@ def _run(rule: Rule, data: bytes, cut: Callable[[slice], str], *, wide: bool) ->
             continue
         if rule.accept is not None:
             before = _whole(data, begin, low)[0] if wide else begin
-            if not rule.accept(secret, cut(slice(before, end))):
+            accepts = _accepts if end - before <= _REMEMBERED else _accepts.__wrapped__
+            if not accepts(rule.accept, secret, cut(slice(before, end))):
                 if rule.nested and not _SPACE.isdisjoint(secret):
                     matches = matcher.finditer(data, low)
                 continue
@@ -173,6 +176,12 @@ def _run(rule: Rule, data: bytes, cut: Callable[[slice], str], *, wide: bool) ->
             yield from ((start + a, start + b) for a, b in rule.within(secret))
         else:
             yield start, end
+
+
+@lru_cache(maxsize=1 << 12)
+def _accepts(accept: Callable[[str, str], bool], secret: str, match: str) -> bool:
+    """Ask a rule's check; the same dates, versions and tokens come again, and in every view of a text."""
+    return accept(secret, match)
 
 
 def _whole(data: bytes, start: int, end: int) -> tuple[int, int]:

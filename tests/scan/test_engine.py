@@ -177,6 +177,13 @@ def test_gate_classes_are_findings_of_publish() -> None:
         assert find(text, "publish"), text
 
 
+@pytest.mark.parametrize("length", [0, 100, 20_000])
+def test_what_was_found_before_is_found_again(length: int) -> None:
+    text = GITHUB + " " * length
+    find(text, "publish").clear()
+    assert [span.value for span in find(text, "publish")] == [GITHUB]
+
+
 def test_repr_shows_no_secret() -> None:
     (span,) = find(GITHUB, "import")
     assert GITHUB[4:] not in repr(span)
