@@ -25,11 +25,19 @@ def note(line: str) -> None:
 
 
 def error_line(error: TrajError) -> None:
-    """Print an error: code, message, place, hint."""
+    """Print an error: code, message, place, hint; a credential in a path that was given is no less one."""
     place = f" ({neutralise(error.place)})" if error.place else ""
-    note(f"error {error.code}: {neutralise(error.message)}{place}")
+    note(f"error {error.code}: {_masked(neutralise(error.message) + place)}")
     if error.hint:
         note(f"hint: {error.hint}")
+
+
+def _masked(line: str) -> str:
+    from geode_traj.scan.engine import Scanner  # only where something went wrong: it takes its time to load
+
+    for span in reversed(Scanner("import").find(line)):
+        line = f"{line[: span.start]}[REDACTED:{span.cls}]{line[span.end :]}"
+    return line
 
 
 def show_report(report: Report, form: str, output: Path | None = None) -> None:

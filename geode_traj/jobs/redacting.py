@@ -36,7 +36,7 @@ def redact_by_decisions(path: Path, out: Path, decisions: Path, *, scanner: Scan
     findings = decided.findings[digest]
     if findings is None:
         raise DataError("TE306", why="the decisions leave it out", place=str(path))
-    return _write(path, out, findings, decided.approved, scanner, key)
+    return _write(path, out, findings, decided.approved, scanner, key, decided.policy)
 
 
 def redact_by_policy(
@@ -77,7 +77,7 @@ def _write(
     approved: frozenset[int],
     scanner: Scanner,
     key: bytes,
-    policy: Policy | None = None,
+    policy: Policy,
 ) -> Redacted:
     redactor = ReleaseRedactor(key, Numbering(key), scanner, policy=policy)
     redactor.learn([path])

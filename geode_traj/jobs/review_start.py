@@ -103,7 +103,7 @@ def start(
     with _part_folder(out) as folder:
         given = _given(paths)
         key = _prepared(folder, given, policy, scanner, key)
-        inputs = [_taken(folder, path, key, scanner) for path in given]
+        inputs = [_taken(folder, path, key, scanner, policy) for path in given]
         _refuse_twins(inputs)
         whole = [one for one in inputs if not one.why]
         knowing = _learned(folder, whole, scanner, jobs)
@@ -222,9 +222,9 @@ def _digest(path: Path) -> str | None:
         return None
 
 
-def _taken(folder: Path, source: Path, key: bytes, scanner: Scanner) -> _Input:
+def _taken(folder: Path, source: Path, key: bytes, scanner: Scanner, policy: Policy) -> _Input:
     """Copy and verify a file, unless that was done."""
-    name = public_name(source.name, scanner, key)
+    name = public_name(source.name, scanner, key, policy)
     target = folder / review_folder.CANDIDATE / name
     try:
         if not target.is_file():

@@ -11,6 +11,8 @@ from geode_traj.codec import schema
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import read_bounded, write_new
 from geode_traj.codec.reading import loads
+from geode_traj.contract import policy as policies
+from geode_traj.contract.policy import Policy
 from geode_traj.errors import DataError
 from geode_traj.review.folder import Found, Review
 from geode_traj.review.state import APPROVE, State
@@ -24,6 +26,7 @@ class Decisions:
     """What was decided, by a candidate's digest: its findings (None: it is left out), which stay."""
 
     ruleset_sha256: str
+    policy: Policy
     findings: Mapping[str, tuple[Found, ...] | None]
     approved: frozenset[int]
 
@@ -39,8 +42,7 @@ def write(review: Review, out: Path) -> int:
     digests = {one.path: one.sha256 for one in review.begun.candidates}
     value = {
         "schema_id": SCHEMA,
-        "policy": review.policy.name,
-        "policy_sha256": review.begun.policy_sha256,
+        "policy": review.policy.to_toml().decode(),
         "ruleset": review.begun.ruleset,
         "ruleset_sha256": review.begun.ruleset_sha256,
         "candidates": digests,
@@ -76,4 +78,5 @@ def read(path: Path) -> Decisions:
         digest: None if name in value["rejected"] else tuple(of_path[name])
         for name, digest in value["candidates"].items()
     }
-    return Decisions(value["ruleset_sha256"], by_digest, frozenset(approved))
+    policy = policies.read(value["policy"].encode(), place=str(path))
+    return Decisions(value["ruleset_sha256"], policy, by_digest, frozenset(approved))

@@ -9,6 +9,7 @@ import pytest
 from geode_traj.cli import main as module
 from geode_traj.store import opening
 from tests.reference import geode
+from tests.support.secrets import make
 from tests.support.transcripts import call
 
 PRIVATE = "what the transcript says"
@@ -82,3 +83,11 @@ def test_an_erased_session_leaves_no_text(tmp_path: Path) -> None:
     with opening.open_reader(store) as connection:
         receipts = connection.execute("SELECT session_id FROM session_event_imports").fetchall()
     assert receipts == [("kept",)]
+
+
+def test_an_error_shows_no_credential_of_a_path(tmp_path: Path) -> None:
+    token = make("github_token")
+    for words in (["fmt", f"{tmp_path}/{token}.json"], ["migrate", f"{tmp_path}/{token}", "--store", "x.db"]):
+        stdout, stderr, code = call(words)
+        assert code != 0 and token.encode() not in stdout + stderr
+        assert b"[REDACTED:github_token]" in stdout + stderr
