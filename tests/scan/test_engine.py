@@ -3,7 +3,7 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import count, pairwise
 from urllib.parse import quote
 
 import pytest
@@ -225,12 +225,14 @@ HEADS = ["", 'password="', '"token":', '"token":"a"', "api_key: "]
 @pytest.mark.parametrize("shape", HOSTILE)
 def test_hostile_text_takes_linear_time(shape: str) -> None:
     def seconds(size: int) -> float:
-        texts = [head + (shape * (size // len(shape) + 1))[:size] for head in HEADS]
+        run = next(runs)  # no text may be one of the last, which are remembered
+        texts = [f"{run} {head}" + (shape * (size // len(shape) + 1))[:size] for head in HEADS]
         start = time.process_time()
         for text in texts:
             find(text, "publish")
         return time.process_time() - start
 
+    runs = count()
     seconds(1 << 10)
     small = min(seconds(1 << 13) for _ in range(2))
     assert seconds(1 << 16) < 30 * small + 0.2  # eight times the text; a square would be sixty-four
