@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +14,9 @@ from geode_traj.codec.text import escape, neutralise
 from geode_traj.errors import TrajError
 from geode_traj.model.report import Report
 from geode_traj.report import render
+
+if TYPE_CHECKING:
+    from geode_traj.scan.engine import Scanner
 
 
 def say(line: str) -> None:
@@ -27,17 +32,23 @@ def note(line: str) -> None:
 def error_line(error: TrajError) -> None:
     """Print an error: code, message, place, hint; a credential in a path that was given is no less one."""
     place = f" ({neutralise(error.place)})" if error.place else ""
-    note(f"error {error.code}: {_masked(neutralise(error.message) + place)}")
+    note(f"error {error.code}: {masked(neutralise(error.message) + place)}")
     if error.hint:
         note(f"hint: {error.hint}")
 
 
-def _masked(line: str) -> str:
-    from geode_traj.scan.engine import Scanner  # only where something went wrong: it takes its time to load
-
-    for span in reversed(Scanner("import").find(line)):
+def masked(line: str) -> str:
+    """Return a line that names a path without the credentials that it holds."""
+    for span in reversed(_scanner().find(line)):
         line = f"{line[: span.start]}[REDACTED:{span.cls}]{line[span.end :]}"
     return line
+
+
+@cache
+def _scanner() -> Scanner:
+    from geode_traj.scan.engine import Scanner  # it takes its time to load
+
+    return Scanner("import")
 
 
 def show_report(report: Report, form: str, output: Path | None = None) -> None:

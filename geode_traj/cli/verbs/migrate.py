@@ -11,7 +11,7 @@ import click
 
 from geode_traj.cli import progress
 from geode_traj.cli.options import PATH, sensitive_option, store_option
-from geode_traj.cli.output import note, say
+from geode_traj.cli.output import masked, note, say
 from geode_traj.codec.canonical import dumps
 from geode_traj.codec.files import write_new
 from geode_traj.codec.text import clip
@@ -83,8 +83,10 @@ def command(
 def _show_plan(planned: Plan, store: Path) -> int:
     for one in planned.sources:
         form = one.source.name if one.source else "-"
-        reason = f": {clip(one.reason, 200)}" if one.reason else ""
-        say(f"{one.action:<9} {form:<16} {one.total:>8} record(s)  {clip(one.given.name, 200)}{reason}")
+        reason = f": {clip(masked(one.reason), 200)}" if one.reason else ""
+        say(
+            f"{one.action:<9} {form:<16} {one.total:>8} record(s)  {clip(masked(one.given.name), 200)}{reason}"
+        )
     count = sum(one.action == "import" for one in planned.sources)
     say(f"Would import {planned.records} record(s) from {count} source(s) into {clip(str(store), 200)}.")
     note("dry run: nothing was written")
@@ -92,11 +94,11 @@ def _show_plan(planned: Plan, store: Path) -> int:
 
 
 def _show(receipt: MigrateReceipt) -> None:
-    name = clip(receipt.source, 200)
+    name = clip(masked(receipt.source), 200)
     if receipt.status not in ("imported", "extended"):
         code = f" {receipt.code}" if receipt.code else ""
         reason = (receipt.reason or "").removeprefix(f"{receipt.source}: ")
-        say(f"{receipt.status:<9}{code} {name}: {clip(reason, 300)}")
+        say(f"{receipt.status:<9}{code} {name}: {clip(masked(reason), 300)}")
         return
     redacted = sum(session.redactions.total() for session in receipt.sessions.values())
     counted = (
