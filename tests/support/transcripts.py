@@ -22,7 +22,7 @@
 
 Words may be quoted as in a shell; in them `\\xNN` and `\\uNNNN` stand for characters, and a path with
 `/*` in it for what it matches. The folder that the case runs in is written `<here>`, the program's version
-`<version>`, the rules for secrets `<rules>`. `run` returns the transcript with what really came out; it must
+`<version>`, the rules for secrets `<rules>`, a review's id `<review>`. `run` returns the transcript with what really came out; it must
 equal the file.
 """
 
@@ -102,7 +102,8 @@ def _shown(stdout: bytes, stderr: bytes, code: int, here: Path) -> list[str]:
     lines = []
     for mark, data in (("|", stdout), ("!", stderr)):
         shown = data.decode("utf-8", "backslashreplace").replace(str(here), "<here>")
-        shown = shown.replace(f'"{packaged().name}"', '"<rules>"')
+        shown = shown.replace(packaged().name, "<rules>")
+        shown = re.sub(r'"review_id": "[0-9a-f]{32}"', '"review_id": "<review>"', shown)  # of rules and key
         shown = shown.replace(f'"{__version__}"', '"<version>"').replace(f"j {__version__}", "j <version>")
         lines += [f"{mark} {line}" if line else mark for line in shown.split("\n")[: None if shown else 0]]
         if lines and lines[-1] == mark:

@@ -84,9 +84,8 @@ def _show_plan(planned: Plan, store: Path) -> int:
     for one in planned.sources:
         form = one.source.name if one.source else "-"
         reason = f": {clip(masked(one.reason), 200)}" if one.reason else ""
-        say(
-            f"{one.action:<9} {form:<16} {one.total:>8} record(s)  {clip(masked(one.given.name), 200)}{reason}"
-        )
+        name = clip(masked(one.given.name), 200)
+        say(f"{one.action:<9} {form:<16} {one.total:>8} record(s)  {name}{reason}")
     count = sum(one.action == "import" for one in planned.sources)
     say(f"Would import {planned.records} record(s) from {count} source(s) into {clip(str(store), 200)}.")
     note("dry run: nothing was written")
