@@ -22,8 +22,8 @@
 
 Words may be quoted as in a shell; in them `\\xNN` and `\\uNNNN` stand for characters, and a path with
 `/*` in it for what it matches. The folder that the case runs in is written `<here>`, the program's version
-`<version>`, the rules for secrets `<rules>`, a review's id `<review>`. `run` returns the transcript with what really came out; it must
-equal the file.
+`<version>`, the rules for secrets `<rules>`, a review's id `<review>`. `run` returns the transcript with what
+really came out; it must equal the file.
 """
 
 from __future__ import annotations
