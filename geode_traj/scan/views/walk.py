@@ -109,17 +109,20 @@ def views(
     whole = View("", text, utf8(text), ())
     if not deep:
         return _json_views(whole)
-    return _deep_views(whole, allowance or Allowance(len(text)), tokens) if _LOOK(whole.data) else iter(())
+    first = applicable(whole.data)
+    return _deep_views(whole, first, allowance or Allowance(len(text)), tokens) if first else iter(())
 
 
-def _deep_views(whole: View, allowance: Allowance, tokens: Callable[[str], object]) -> Iterator[View]:
+def _deep_views(
+    whole: View, first: list[Decoder], allowance: Allowance, tokens: Callable[[str], object]
+) -> Iterator[View]:
     seen = {whole.text}
     reader = Reader()
     level = [whole]
     for _ in range(MAX_DEPTH):
         deeper: list[View] = []
         for view in level:
-            for decoder in applicable(view.data):
+            for decoder in first if view is whole else applicable(view.data):
                 if allowance.left <= 0:
                     return
                 if decoder.text is not None and not tokens(decoder.text(view.text)):
