@@ -40,14 +40,15 @@ def put(value: Any, pointer: str, body: Any) -> None:
     """Replace what stands at `pointer` in place; a pointer that leads nowhere changes nothing."""
     *parents, last = split(pointer)
     for step in parents:
-        value = _step(value, step)
+        value = step_into(value, step)
     if isinstance(value, dict) and last in value:
         value[last] = body
     elif isinstance(value, list) and last.isdigit() and int(last) < len(value):
         value[int(last)] = body
 
 
-def _step(value: Any, step: str) -> Any:
+def step_into(value: Any, step: str) -> Any:
+    """Return what stands one step below a value, None where nothing does."""
     if isinstance(value, dict):
         return value.get(step)
     if isinstance(value, list) and step.isdigit() and int(step) < len(value):

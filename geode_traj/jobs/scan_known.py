@@ -17,7 +17,6 @@ from geode_traj.scan.engines import Engine
 from geode_traj.scan.known import Known
 from geode_traj.scan.learn import Learner
 
-ENGINES: Final = tuple(name.replace("_", "-") for name in engines.NAMES)
 _EXTRAS: Final = {"detect_secrets": "secrets"}
 _MAX_FILE: Final = 4 << 20
 

@@ -71,7 +71,7 @@ class Candidates:
         value = self.value(found.path, found.ordinal)
         *parents, last = pointer.split(found.pointer) or [""]
         for step in parents if found.in_key else pointer.split(found.pointer):
-            value = _below(value, step)
+            value = pointer.step_into(value, step)
         if found.in_key:
             return _key(value, last)
         return value if isinstance(value, str) else ""
@@ -150,14 +150,6 @@ def gated(review: Review, findings: Iterable[Found]) -> Iterator[tuple[Found, li
             classes = sorted({hit.cls for hit in hits if hit.start < end and start < hit.end})
             if classes:
                 yield found, classes
-
-
-def _below(value: Any, step: str) -> Any:
-    if isinstance(value, dict):
-        return value.get(step)
-    if isinstance(value, list) and step.isdigit() and int(step) < len(value):
-        return value[int(step)]
-    return None
 
 
 def _key(value: Any, shown: str) -> str:

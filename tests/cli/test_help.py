@@ -6,7 +6,9 @@ from collections.abc import Iterator
 import click
 import pytest
 
+from geode_traj.cli import looking
 from geode_traj.cli.main import root
+from geode_traj.scan import engines
 from tests.support.transcripts import call, exits, transcripts
 
 # What any verb may exit with: the page of the root command names these.
@@ -65,3 +67,7 @@ def test_a_verbs_page_names_the_exit_codes_it_has_in_the_transcripts() -> None:
     }
     assert len(seen) > 10
     assert missing == {}
+
+
+def test_every_engine_can_be_asked() -> None:
+    assert [name.replace("-", "_") for name in looking._ENGINES] == list(engines.NAMES)

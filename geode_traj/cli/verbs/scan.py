@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,11 +12,12 @@ from click.core import ParameterSource
 from geode_traj.cli import known as baselines
 from geode_traj.cli import progress
 from geode_traj.cli.config import default_store
-from geode_traj.cli.options import PATH, baseline_options, format_option, output_option, sensitive_option
+from geode_traj.cli.looking import scanner as asked
+from geode_traj.cli.looking import scanner_options
+from geode_traj.cli.options import PATH, baseline_options, format_option, output_option
 from geode_traj.cli.output import error_line, note, show_report
 from geode_traj.errors import WorldError, worst_exit
 from geode_traj.jobs.scan_files import scan_with
-from geode_traj.jobs.scan_known import ENGINES, named_engines, secrets
 from geode_traj.jobs.scan_report import FailOn, exit_code
 from geode_traj.jobs.verify_files import files
 from geode_traj.migrate.beside import cores
@@ -48,13 +47,7 @@ def _asked(context: click.Context, option: click.Parameter, given: str | None) -
 @click.option("--profile", type=click.Choice(["publish", "import"]),
               help="import: credentials (default of a store); publish: personal data too.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["high", "review", "none"]), default="high", show_default=True)
-@sensitive_option()
-@click.option("--known-env", is_flag=True,
-              help="Look for your own secrets in variables whose names say so.")  # fmt: skip
-@click.option("--known-file", "known_files", type=PATH, multiple=True, metavar="FILE",
-              help="Look for the secrets in this file, one a line or NAME=value (repeatable).")  # fmt: skip
-@click.option("--engine", "engines", type=click.Choice(ENGINES), multiple=True,
-              help="Ask this scanner too (repeatable; with --profile publish).")  # fmt: skip
+@scanner_options()
 @click.option("--learn-names/--no-learn-names", default=True, show_default=True,
               help="Look everywhere for users and hosts that one text shows (publish).")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes at work (default: one a core).")
@@ -100,7 +93,7 @@ def command(
     """
     profile = profile or ("publish" if store is None else "import")
     _refuse(profile, given=bool(paths), store=store is not None, redact=redact, dry_run=dry_run)
-    scanner = _scanner(profile, sensitive_fields, os.environ if known_env else {}, known_files, engines)
+    scanner = asked(profile, sensitive_fields, known_env, known_files, engines)
     baselined = baselines.read(baseline, write_baseline)
     jobs, learn, held = jobs or cores(), learn_names and profile == "publish", None
     if store is None:
@@ -169,19 +162,3 @@ def _refuse(profile: Profile, *, given: bool, store: bool, redact: bool, dry_run
         raise WorldError("TE101", what="the call", why="--redact goes with --store, --dry-run with --redact")
     if redact and profile == "publish":
         raise WorldError("TE101", what="--redact", why="personal data stays in a store; see `review sign`")
-
-
-def _scanner(
-    profile: Profile,
-    sensitive: tuple[str, ...],
-    environment: Mapping[str, str],
-    known_files: tuple[Path, ...],
-    engines: tuple[str, ...],
-) -> Scanner:
-    if engines and profile == "import":
-        raise WorldError("TE101", what="--engine", why="other scanners are for --profile publish")
-    others = tuple(named_engines(engines))
-    known, unusable = secrets(environment, known_files)
-    if unusable:
-        note(f"{unusable} value(s) of --known-file are too short or too common to look for")
-    return Scanner(profile, sensitive, known=known, engines=others)
