@@ -7,10 +7,10 @@ counted as clean. Processor time, not the clock's: a busy machine must not chang
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import signal
-import struct
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -37,7 +37,6 @@ DIED: Final = "the process that scanned it died"
 _GROUP: Final = 1 << 16
 _HELD: Final = 64 << 20
 _CLOCK: Final = 6  # a worker that waits for something uses no processor time
-_AT: Final = struct.Struct("q")
 
 
 class Unit(NamedTuple):
@@ -73,8 +72,9 @@ class _Task:
 class _Timed:
     """A scanner whose every look at a text is counted and has its time."""
 
-    def __init__(self, scanner: Scanner, at: mmap.mmap, seconds: float) -> None:
+    def __init__(self, scanner: Scanner, at: memoryview, seconds: float) -> None:
         self._scanner = scanner
+        self._find = scanner.find
         self._at = at
         self._seconds = seconds
         self._skipped: dict[int, str] = {}
@@ -91,15 +91,14 @@ class _Timed:
 
     def find(self, text: str, key: str = "", *, damaged: bool = False) -> list[Span]:
         """Return what the scanner finds; for a text that was skipped, that it was."""
-        self._number += 1
-        if self._number in self._skipped:
+        self._number = self._at[0] = number = self._number + 1
+        if self._skipped and number in self._skipped:
             return [Span(0, len(text), QUARANTINED, QUARANTINED, "high", "")]
-        _AT.pack_into(self._at, 0, self._number)
-        self._left -= len(text) + 1
-        if self._left < 0:
+        self._left = left = self._left - len(text) - 1
+        if left < 0:
             self._left = _GROUP
             self._allow(len(text))
-        return self._scanner.find(text, key, damaged=damaged)
+        return self._find(text, key, damaged=damaged)
 
     def _allow(self, size: int) -> None:
         signal.setitimer(signal.ITIMER_PROF, allowed(self._seconds, size))
@@ -118,7 +117,7 @@ class _Worker:
     ) -> None:
         self.task: _Task | None = None
         self._seconds = seconds
-        self._at = mmap.mmap(-1, _AT.size)
+        self._at = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q")
         self._seen = (0, 0.0)
         self._late = False
         self.pipe, theirs = Pipe()
@@ -132,7 +131,7 @@ class _Worker:
     def give(self, task: _Task) -> None:
         """Start on a task."""
         self.task = task
-        _AT.pack_into(self._at, 0, 0)
+        self._at[0] = 0
         self._seen = (0, time.monotonic())
         with suppress(OSError):  # it died meanwhile, which `take` will notice
             self.pipe.send((task.unit.parts, task.size, task.skipped))
@@ -167,8 +166,7 @@ class _Worker:
         self._ended()
 
     def _reached(self) -> int:
-        (at,) = _AT.unpack_from(self._at, 0)
-        return int(at)
+        return self._at[0]
 
     def _ended(self) -> int:
         """Wait for the end and return the signal that made it, 0 for none."""
@@ -185,6 +183,7 @@ def _serve(pipe: Connection, scanner: _Timed, key: bytes, work: Work) -> NoRetur
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        gc.freeze()  # what the parent holds is nothing to collect here, and a look at it copies its pages
         with suppress(EOFError, OSError):
             mac = keyed(key)
             while True:

@@ -104,7 +104,8 @@ class Scanner:
         """
         if damaged or len(text) > _LONG:
             return self._find(text, key, damaged=damaged)
-        return list((self._short if len(text) <= _SHORT else self._last)(text, key))
+        found = (self._short if len(text) <= _SHORT else self._last)(text, key)
+        return [*found] if found else []  # those that are remembered are not to be changed
 
     def _find(self, text: str, key: str, *, damaged: bool = False) -> list[Span]:
         masked = text

@@ -66,21 +66,25 @@ def scan_value(value: Any, scanner: Scanner, number: Number) -> Iterator[ScanFin
     `number` gives value numbers (`Numbering.number`, of a numbering that serves this report only). Iterative.
     """
     stack: list[tuple[Trail, str, Any]] = [(None, "", value)]
+    find, is_sensitive = scanner.find, scanner.is_sensitive
     while stack:
         trail, name, item = stack.pop()
         if isinstance(item, str):
-            yield from _told(scanner.find(item, name), trail, number)
+            if spans := find(item, name):
+                yield from _told(spans, trail, number)
         elif isinstance(item, dict):
             members = []
             for key, child in item.items():
-                spans = scanner.find(key)
-                where = (trail, without(key, spans))
-                yield from _told(spans, where, number, in_key=True)
-                if not scanner.is_sensitive(key):
+                where: Trail = (trail, key)
+                if spans := find(key):
+                    where = (trail, without(key, spans))
+                    yield from _told(spans, where, number, in_key=True)
+                if not is_sensitive(key):
                     members.append((where, child_name(key, name), child))
                 elif not fields.already(child):
                     yield _sensitive(child, where, number)
-            stack.extend(reversed(members))
+            members.reverse()
+            stack += members
         elif isinstance(item, list):
             stack.extend(((trail, i), name, item[i]) for i in reversed(range(len(item))))
 
@@ -92,7 +96,7 @@ def told(span: Span, where: str, number: Number, *, in_key: bool = False) -> Sca
 
 
 def _told(spans: list[Span], trail: Trail, number: Number, *, in_key: bool = False) -> list[ScanFinding]:
-    where = pointer.shown(trail) if spans else ""
+    where = pointer.shown(trail)
     return [told(span, where, number, in_key=in_key) for span in spans]
 
 

@@ -139,7 +139,7 @@ def _run(rule: Rule, data: bytes, cut: Callable[[slice], str], *, wide: bool) ->
     """
     matcher = rule.matcher()
     closer = rule.closer()
-    groups = range(2, matcher.groups + 1)
+    groups = range(2, rule.groups() + 1)
     matches = matcher.finditer(data)
     crowd = stretch = 0
     while (match := next(matches, None)) is not None:

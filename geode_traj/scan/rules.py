@@ -75,6 +75,10 @@ class Rule:
         """Return the compiled pattern."""
         return _compile(self.pattern)
 
+    def groups(self) -> int:
+        """Return how many groups the pattern has."""
+        return _groups(self.pattern)
+
     def closer(self) -> Any:
         """Return the compiled `until`, None without one."""
         return _compile(self.until) if self.until else None
@@ -175,3 +179,8 @@ def options(*, captures: bool) -> Any:
 @cache
 def _compile(pattern: bytes) -> Any:
     return re2.compile(pattern, options(captures=True))
+
+
+@cache
+def _groups(pattern: bytes) -> int:
+    return int(_compile(pattern).groups)
