@@ -39,9 +39,9 @@ def error_line(error: TrajError) -> None:
 
 def masked(line: str) -> str:
     """Return a line that names a path without the credentials that it holds."""
-    for span in reversed(_scanner().find(line)):
-        line = f"{line[: span.start]}[REDACTED:{span.cls}]{line[span.end :]}"
-    return line
+    from geode_traj.scan.finding import without
+
+    return without(line, _scanner().find(line))
 
 
 @cache

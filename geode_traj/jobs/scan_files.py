@@ -29,7 +29,7 @@ from geode_traj.jobs.scan_streams import Observer, scan_streams
 from geode_traj.jobs.scan_workers import SECONDS, Unit
 from geode_traj.model.report import Report
 from geode_traj.scan.engine import Scanner
-from geode_traj.scan.finding import ScanFinding
+from geode_traj.scan.finding import ScanFinding, without
 from geode_traj.scan.known import VALUE
 from geode_traj.scan.rules import Profile
 
@@ -132,11 +132,10 @@ class _Files:
         name = str(path)
         spans = [span for span in self._scanner.find(name) if span.cls in self._credentials]
         told: list[tuple[Label, ScanFinding]] = []
-        for span in reversed(spans):
-            name = f"{name[: span.start]}[REDACTED:{span.cls}]{name[span.end :]}"
+        for span in spans:
             number = self._mac("value", span.value)
             told.append((None, ScanFinding(span.rule, span.cls, span.band, "", None, number, "path")))
-        return Scanned(name, findings=told[::-1])
+        return Scanned(without(name, spans), findings=told)
 
     @contextmanager
     def _opened(self, path: Path) -> Iterator[BinaryIO]:
