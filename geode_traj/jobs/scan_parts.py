@@ -21,7 +21,6 @@ from geode_traj.scan.chunks import Edge, Piece, Stretch, find_across, may_hold, 
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.finding import ScanFinding, scan_text, scan_value, told, without
 from geode_traj.scan.learn import Learner
-from geode_traj.scan.leaves import texts
 
 QUARANTINED: Final = "quarantined"
 """The rule of a finding that stands for a text nobody looked at."""
@@ -151,8 +150,7 @@ def learn_parts(parts: tuple[Part, ...], _scanner: Scanner, _mac: Mac, _skipped:
     for part in parts:
         values = None if part.kind == "raw" else _json(part.data.rstrip(b","))
         for value in [part.data.decode("utf-8", "replace")] if values is None else [one for one, _ in values]:
-            for text in texts(value):
-                result.learner.see(text)
+            result.learner.read(value)
     return result
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from geode_traj.codec import schema
 from geode_traj.contract.kinds import TRAJECTORY
 from geode_traj.scan.known import Known
+from geode_traj.scan.leaves import texts
 
 _NAME: Final = r"[A-Za-z][A-Za-z0-9._-]{2,31}"
 _PATHS = re.compile(
@@ -70,6 +71,11 @@ class Learner:
             self._users[found.group(1)] += 1
             self._hosts[found.group(2)] += 1
         self._hosts.update(found.group(1) for found in _HOSTS.finditer(text))
+
+    def read(self, value: object) -> None:
+        """Learn from every string and key of a value."""
+        for text in texts(value):
+            self.see(text)
 
     def known(self, values: frozenset[str] = frozenset()) -> Known:
         """Return the names that can be told from common words, and `values` beside them."""
