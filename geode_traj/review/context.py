@@ -6,7 +6,6 @@ import os
 from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -142,14 +141,13 @@ def reveal(review: Review, found: Found, *, reviewer: str, at: str) -> None:
 def gated(review: Review, findings: Iterable[Found]) -> Iterator[tuple[Found, list[str]]]:
     """Yield the findings at which a text holds what the gates of a release refuse, with the classes."""
     candidates = Candidates(review)
-    for _, group in groupby(findings, key=lambda found: (found.path, found.ordinal)):
-        for found in group:
-            text = candidates.text(found)
-            start, end = found.span or (0, len(text))
-            hits = find_hits(text) if may_hit(text) else ()
-            classes = sorted({hit.cls for hit in hits if hit.start < end and start < hit.end})
-            if classes:
-                yield found, classes
+    for found in findings:
+        text = candidates.text(found)
+        start, end = found.span or (0, len(text))
+        hits = find_hits(text) if may_hit(text) else ()
+        classes = sorted({hit.cls for hit in hits if hit.start < end and start < hit.end})
+        if classes:
+            yield found, classes
 
 
 def _key(value: Any, shown: str) -> str:

@@ -71,9 +71,7 @@ def read(path: Path) -> Decisions:
     for said in value["findings"]:
         if said["outcome"] == APPROVE:
             approved.add(said["id"])
-        members = {key: said[key] for key in Found._fields if key != "cls"}
-        span = tuple(said["span"]) if said["span"] is not None else None
-        of_path.setdefault(said["path"], []).append(Found(**{**members, "cls": said["class"], "span": span}))
+        of_path.setdefault(said["path"], []).append(Found.of(said))
     by_digest = {
         digest: None if name in value["rejected"] else tuple(of_path[name])
         for name, digest in value["candidates"].items()

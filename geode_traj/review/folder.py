@@ -14,8 +14,8 @@ Apart from the journal nothing in it changes: its first entry binds the digests 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -55,6 +55,13 @@ class Found(NamedTuple):
     view: str | None
     value: int
     allowed: str | None = None
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> Found:
+        """Return the finding that a line says; what else stands in it is left out."""
+        members = {name: said["class" if name == "cls" else name] for name in cls._fields}
+        span = said["span"]
+        return cls(**{**members, "span": tuple(span) if span is not None else None})
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding's line in findings.jsonl."""
@@ -98,19 +105,8 @@ class Begun:
 
     def to_json(self) -> dict[str, Any]:
         """Return the file's value (schema geode-traj.review@1)."""
-        return {
-            "schema_id": review_folder.BEGUN_SCHEMA,
-            "review_id": self.review_id,
-            "candidates": [{"path": c.path, "sha256": c.sha256, "events": c.events} for c in self.candidates],
-            "refused": [{"path": r.path, "sha256": r.sha256, "why": r.why} for r in self.refused],
-            "policy_sha256": self.policy_sha256,
-            "findings_sha256": self.findings_sha256,
-            "ruleset": self.ruleset,
-            "ruleset_sha256": self.ruleset_sha256,
-            "engines": list(self.engines),
-            "sensitive_fields": list(self.sensitive_fields),
-            "tool": {"name": "geode-traj", "version": self.tool},
-        }
+        said = {**asdict(self), "tool": {"name": "geode-traj", "version": self.tool}}
+        return {"schema_id": review_folder.BEGUN_SCHEMA, **said}
 
 
 @dataclass(slots=True)
@@ -172,10 +168,7 @@ def read_findings(folder: Path) -> Iterator[Found]:
     """Yield what findings.jsonl holds; its digest was compared before."""
     with reading(folder / review_folder.FINDINGS) as stream:
         for line in islice(lines(stream), 1, None):
-            said = json.loads(line.data or b"{}")
-            said["cls"] = said.pop("class")
-            said["span"] = tuple(said["span"]) if said["span"] is not None else None
-            yield Found(**said)
+            yield Found.of(json.loads(line.data or b"{}"))
 
 
 def require_candidates(review: Review) -> None:

@@ -35,7 +35,6 @@ from geode_traj.review.guide import PAYLOAD, Guides
 from geode_traj.review.rescan import Engine, Kept, rescan
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.learn import Learner
-from geode_traj.scan.leaves import texts
 from geode_traj.scan.numbering import Numbering
 from geode_traj.scan.redact import Guide, Redaction, Redactor
 from geode_traj.verify import verify_path
@@ -106,19 +105,21 @@ class ReleaseRedactor:
             with suppress(DataError), reading(candidate) as stream:
                 document = read(stream, place=candidate.name)
                 for text in document.events:
-                    for leaf in texts(text.value):
-                        learner.see(leaf)
-                for leaf in texts(document.head):
-                    learner.see(leaf)
+                    learner.read(text.value)
+                learner.read(document.head)
         scanner = self._redactor.scanner
         known = learner.known(scanner.known.values)
         if known != scanner.known:
             self._redactor = Redactor(scanner.knowing(known), self._numbering.number)
             self._private.cache_clear()
 
-    def survey(self, candidate: Path) -> Survey:
-        """Learn what a candidate holds; raise `DataError` TE303 unless it verifies."""
-        require_verified(candidate, candidate.name)
+    def survey(self, candidate: Path, *, verified: bool = False) -> Survey:
+        """Learn what a candidate holds; raise `DataError` TE303 unless it verifies.
+
+        `verified`: these very bytes were, and need not be again.
+        """
+        if not verified:
+            require_verified(candidate, candidate.name)
         survey = Survey(candidate)
         with reading(candidate) as stream:
             document = read(stream, place=candidate.name)

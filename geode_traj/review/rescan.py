@@ -16,7 +16,7 @@ from geode_traj.review.guide import PAYLOAD
 from geode_traj.scan.chunks import Streams
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.finding import scan_value
-from geode_traj.scan.leaves import placed_texts, texts
+from geode_traj.scan.leaves import placed_texts
 from geode_traj.scan.matching import Span
 
 Engine = Callable[[str], Iterable[str]]
@@ -93,8 +93,7 @@ def _found(
             yield finding.cls
     if not engines:
         return
-    leaves = placed_texts(value) if kept else ((("", False), text) for text in texts(value))
-    for place, leaf in leaves:
+    for place, leaf in placed_texts(value):
         text = leaf
         for low, high in kept.get(place, ()):
             text = f"{text[:low]}{' ' * (high - low)}{text[high:]}"

@@ -6,20 +6,19 @@ from collections import Counter
 from typing import Any, Final
 
 from geode_traj.contract import review_folder
-from geode_traj.review.folder import Review
 from geode_traj.review.state import UNDECIDED, State
 
 SCHEMA: Final = "geode-traj.review-status@1"
 MAX_LISTED: Final = 100
 
 
-def summary(review: Review) -> dict[str, Any]:
+def summary(state: State) -> dict[str, Any]:
     """Return the status of a review as a JSON object (schema geode-traj.review-status@1).
 
     `ready`: nothing is undecided, and as much was seen as the policy wants. `undecided` lists the first
     `MAX_LISTED` findings that wait; `signed`: there is a sign-off (staging says whether it still holds).
     """
-    state = State(review)
+    review = state.review
     waiting = list(state.undecided())
     uncovered = list(state.uncovered())
     outcomes = state.counts()

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from geode_traj.review.folder import open_review
+from geode_traj.review.state import State
 from geode_traj.review.summary import summary
 from tests.review.conftest import Build
 from tests.support.reviews import policy
@@ -58,7 +59,7 @@ def test_a_thousand_by_policy(batch):
     assert signed.returncode == 0, signed.stderr
     seconds = time.monotonic() - begun
     print(f"{COUNT} trajectories begun (after three kills), decided and signed in {seconds:.0f} s")
-    told = summary(open_review(batch / "review"))
+    told = summary(State(open_review(batch / "review")))
     assert told["trajectories"] == COUNT - 1 and told["refused"] == {"unreadable": 1}
     found = sum(number % 3 != 0 for number in range(COUNT)) - 1
     assert told["outcomes"] == {"redact": {"email": found, "github_token": found, "phone_number": found}}

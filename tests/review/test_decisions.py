@@ -242,9 +242,7 @@ def test_enough_must_have_been_seen(reviewed):
     with pytest.raises(DataError) as refused:
         signed(state)
     assert refused.value.code == "TE319" and "0 % of t1.json" in refused.value.message
-    assert summary(state.review)["coverage"] == [
-        {"path": "t1.json", "seen_percent": 0, "wanted_percent": 100}
-    ]
+    assert summary(state)["coverage"] == [{"path": "t1.json", "seen_percent": 0, "wanted_percent": 100}]
     decisions.see(state, "t1.json", range(1, 3), reviewer="Ann", at=AT)
     signed(state)
 

@@ -210,7 +210,7 @@ def test_events_that_were_on_the_screen_count_as_seen(tmp_path):
         who.settle()
         assert who.queue.seen_percent(name) == 100
     press(who, "q")
-    assert who.left and who.finished and summary(open_review(folder))["ready"]
+    assert who.left and who.finished and summary(State(open_review(folder)))["ready"]
 
 
 def test_a_jump_sees_nothing_of_what_it_passes_over(folder):

@@ -92,12 +92,12 @@ def status(folder: Path, form: str) -> int:
     """
     from geode_traj.review.summary import summary
 
-    review = open_review(folder)
-    told = summary(review)
+    state = State(open_review(folder))
+    told = summary(state)
     if form == "json":
         say(json.dumps(told, sort_keys=True, ensure_ascii=False))
     else:
-        _say_where(State(review))
+        _say_where(state)
         _say_details(told)
     return EXIT_OK if told["ready"] else EXIT_REFUSED
 
