@@ -94,7 +94,9 @@ CODES: Final[dict[str, ErrorCode]] = {
         EXIT_REFUSED, "scope is not complete: {why}", "a release admits scope-complete files only"
     ),
     "TE305": ErrorCode(
-        EXIT_REFUSED, "replay is not complete: {why}", "admit it with --allow-replay-incomplete"
+        EXIT_REFUSED,
+        "replay is not complete: {why}",
+        "admit it with --allow-replay-incomplete, if the policy does",
     ),
     "TE306": ErrorCode(EXIT_REFUSED, "not reviewed: {why}", "run `review sign` first"),
     "TE307": ErrorCode(EXIT_REFUSED, "the review no longer holds: {why}", "review the changed bytes again"),
