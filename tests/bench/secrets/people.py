@@ -45,7 +45,7 @@ PERSONAL: Final[dict[str, Structure]] = {
     "home linux": (
         ("{name}",),
         (
-            "/home/§/work/app/main.py",
+            "/home/§/src/app/main.py",
             "cd /home/§ && ls",
             "PATH=/home/§/.local/bin:/usr/bin",
             "file:///home/§/notes.md",
