@@ -92,7 +92,7 @@ def decide(
     if reason:
         body["reason"] = reason
     if note:
-        body["note"] = _harmless(note, state.review)
+        body["note"] = harmless(note, state.review)
     return _record(state, chosen, body, at)
 
 
@@ -133,7 +133,7 @@ def reject(
         raise WorldError("TE101", what="the class", why=f"it is none of {', '.join(CLASSES)}")
     body = {"reviewer": named(reviewer), "path": path, "reason": reason, "class": cls}
     if note:
-        body["note"] = _harmless(note, state.review)
+        body["note"] = harmless(note, state.review)
     entry = state.review.journal.append(at, [("rejection", body)])[-1]
     state.refresh()
     return entry
@@ -174,8 +174,11 @@ def named(reviewer: str) -> str:
     return name
 
 
-def _harmless(note: str, review: Review) -> str:
-    """Return a note within its bounds in which nothing is found; it is kept beside the findings."""
+def harmless(note: str, review: Review) -> str:
+    """Return a note within its bounds in which nothing is found: it is kept beside the findings.
+
+    Raises `DataError` TE308, TE314 for any other.
+    """
     text = bounded("the note", note, MAX_NOTE)
     refuse_words([text], Scanner("publish", review.begun.sensitive_fields))
     return text

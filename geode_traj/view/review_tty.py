@@ -14,15 +14,12 @@ from typing import Final, NamedTuple
 
 from geode_traj.codec.text import clip
 from geode_traj.contract.policy import REASONS
-from geode_traj.contract.release import bounded
 from geode_traj.errors import TrajError, WorldError
 from geode_traj.review import decide
 from geode_traj.review.context import Candidates, reveal
 from geode_traj.review.decide import MAX_NOTE, REJECTIONS
 from geode_traj.review.folder import Found, Review
-from geode_traj.review.rescan import refuse_words
 from geode_traj.review.state import APPROVE, LATER, REDACT, State, expanded
-from geode_traj.scan.engine import Scanner
 from geode_traj.view.event_rows import MASKED_BAND, EventRows
 from geode_traj.view.review_pages import Pages
 from geode_traj.view.review_queue import Queue
@@ -348,7 +345,8 @@ class Sitting:
 
     def _write(self, note: Note, key: str) -> None:
         if key == "enter":
-            self.note = self._harmless(note.text.strip())
+            text = note.text.strip()
+            self.note = decide.harmless(text, self.review) if text else ""
             self.over = None
             self.message = "the next decision here carries the note" if self.note else ""
         elif key == "esc":
@@ -359,12 +357,6 @@ class Sitting:
             note.text = ""
         elif len(key) == 1 and len(note.text) < MAX_NOTE:
             note.text += key
-
-    def _harmless(self, text: str) -> str:
-        if text:
-            bounded("the note", text, MAX_NOTE)
-            refuse_words([text], Scanner("publish", self.review.begun.sensitive_fields))
-        return text
 
     # --- pages of a trajectory
 
