@@ -14,6 +14,7 @@ Apart from the journal nothing in it changes: its first entry binds the digests 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -131,9 +132,14 @@ class Review:
 def open_review(folder: Path) -> Review:
     """Open a review folder; the candidates are not read.
 
-    Raises `WorldError` TE201 where something is missing, `DataError` TE404 where its journal does not hold,
-    TE307 where a part was changed, TE311 for a key that is none.
+    Raises `WorldError` TE101, TE102 for a folder that is no review's, TE201 where something of it is missing,
+    `DataError` TE404 where its journal does not hold, TE307 where a part was changed, TE311 for a key that is
+    none.
     """
+    if not folder.is_dir():
+        raise WorldError("TE102", path=folder.name, place=str(folder))
+    if not any(map(os.path.lexists, (folder / review_folder.JOURNAL, folder / review_folder.BEGUN))):
+        raise WorldError("TE101", what=clip(folder.name, 128), why="no review was begun in it")
     key = read_key(folder / review_folder.KEY)
     journal = Journal(folder, key)
     if not journal.entries or journal.entries[0].kind != "started":
