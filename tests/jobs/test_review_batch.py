@@ -44,9 +44,12 @@ def test_a_thousand_by_policy(batch):
     files = sorted(path.name for path in (batch / "given").iterdir())
     start = [sys.executable, "-m", "geode_traj", "review", "start", *(f"given/{name}" for name in files)]
     start += ["--out", "review", "--policy", "policy.toml"]
-    for wait in (2.0, 4.0, 6.0):
+    searched = batch / ".review.part" / "searched"
+    for wanted in (0, 100, 400):
         process = subprocess.Popen(start, cwd=batch, stdout=subprocess.DEVNULL, start_new_session=True)
-        time.sleep(wait)
+        while not searched.is_dir() or len(os.listdir(searched)) < wanted:  # noqa: PTH208 - often
+            assert process.poll() is None
+            time.sleep(0.005)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     begun = time.monotonic()
