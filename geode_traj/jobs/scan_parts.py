@@ -19,7 +19,7 @@ from geode_traj.codec.pointer import Trail
 from geode_traj.codec.reading import tolerant
 from geode_traj.scan.chunks import Edge, Piece, Stretch, find_across, may_hold, pieces
 from geode_traj.scan.engine import Scanner
-from geode_traj.scan.finding import ScanFinding, scan_text, scan_value, told, without
+from geode_traj.scan.finding import Clean, ScanFinding, scan_text, scan_value, told, without
 from geode_traj.scan.learn import Learner
 
 QUARANTINED: Final = "quarantined"
@@ -75,6 +75,17 @@ class Result:
     learner: Learner = field(default_factory=Learner)
 
 
+@dataclass(slots=True)
+class _Search:
+    """The search of some parts: with what, what came of it, and the values that may hold pieces of streams."""
+
+    scanner: Scanner
+    mac: Mac
+    result: Result = field(default_factory=Result)
+    streams: list[tuple[Label, Any]] = field(default_factory=list)
+    clean: Clean = field(default_factory=Clean)
+
+
 def keyed(key: bytes) -> Mac:
     """Return what numbers values by a keyed digest: `key` is private to one report."""
 
@@ -87,25 +98,26 @@ def keyed(key: bytes) -> Mac:
 
 def scan_parts(parts: tuple[Part, ...], scanner: Scanner, mac: Mac, skipped: dict[int, str]) -> Result:
     """Search parts in order; `skipped` says why a text that comes back `QUARANTINED` was not looked at."""
-    result = Result()
+    search = _Search(scanner, mac)
+    result = search.result
     reasons = iter([skipped[number] for number in sorted(skipped)])
-    streams: list[tuple[Label, Any]] = []
     for part in parts:
-        for label, found in _scan(part, scanner, mac, result, streams):
+        for label, found in _scan(part, search):
             if found.rule == QUARANTINED:
                 result.unscanned.append(Unscanned(label, found.pointer, next(reasons)))
             else:
                 result.findings.append((label, found))
     # Behind all texts, so that the numbers of these stay what they are.
-    _gather(streams, scanner, result)
+    _gather(search)
     return result
 
 
-def _gather(streams: list[tuple[Label, Any]], scanner: Scanner, result: Result) -> None:
+def _gather(search: _Search) -> None:
     """Keep the pieces in some values, as far as there is room: a whole document may be nothing else."""
+    result = search.result
     room = MAX_PIECES
-    for label, value in streams:
-        places = _Places(scanner)
+    for label, value in search.streams:
+        places = _Places(search.scanner)
         for piece in pieces(value):
             if isinstance(piece, Edge):
                 told: tuple[Piece | Edge, str] = (piece, "")
@@ -154,10 +166,9 @@ def learn_parts(parts: tuple[Part, ...], _scanner: Scanner, _mac: Mac, _skipped:
     return result
 
 
-def _scan(
-    part: Part, scanner: Scanner, mac: Mac, result: Result, streams: list[tuple[Label, Any]]
-) -> Iterator[tuple[Label, ScanFinding]]:
-    """Yield what a part holds; values that may hold pieces of streams go into `streams`."""
+def _scan(part: Part, search: _Search) -> Iterator[tuple[Label, ScanFinding]]:
+    """Yield what a part holds."""
+    scanner, mac, result = search.scanner, search.mac, search.result
     if part.stretch is not None:
         yield from _across(part.stretch, scanner, mac)
         return
@@ -168,7 +179,7 @@ def _scan(
     values = _json(part.data.rstrip(b",") if part.kind == "line" else part.data)
     if values is None and part.kind == "whole":
         for line in lines(io.BytesIO(part.data)):
-            yield from _scan(Part(line.number, line.data or b""), scanner, mac, result, streams)
+            yield from _scan(Part(line.number, line.data or b""), search)
         return
     if b"\0" in part.data:
         result.unscanned.append(Unscanned(None, "", "it holds NUL characters"))
@@ -180,9 +191,9 @@ def _scan(
         text = part.data.decode("utf-8", "backslashreplace")
         yield from ((part.label, one) for one in scan_text(text, scanner, mac, damaged=True))
         return
-    yield from ((part.label, one) for one in _in_values(values, scanner, mac))
+    yield from ((part.label, one) for one in _in_values(values, search))
     if may_hold(part.data):
-        streams.append((part.label, values[0][0]))
+        search.streams.append((part.label, values[0][0]))
 
 
 def _across(stretch: Stretch, scanner: Scanner, mac: Mac) -> Iterator[tuple[Label, ScanFinding]]:
@@ -211,8 +222,8 @@ def _json(data: bytes) -> list[tuple[Any, bool]] | None:
     return values
 
 
-def _in_values(values: list[tuple[Any, bool]], scanner: Scanner, mac: Mac) -> Iterator[ScanFinding]:
+def _in_values(values: list[tuple[Any, bool]], search: _Search) -> Iterator[ScanFinding]:
     for value, last in values:
-        for found in scan_value(value, scanner, mac):
+        for found in scan_value(value, search.scanner, search.mac, search.clean):
             if last or not found.in_key or found.rule == QUARANTINED:
                 yield found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from geode_traj.codec import pointer
 from geode_traj.codec.pointer import Trail
@@ -18,6 +18,18 @@ from geode_traj.scan.rules import Band
 Number = Callable[[str, str], int]
 
 _ANY = "value"
+_SHORT: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """The keys and the short texts (with their names) in which nothing was found: most come again and again.
+
+    What is searched again in parts that are counted (`jobs.scan_workers`) needs one of its own.
+    """
+
+    keys: set[str] = field(default_factory=set)
+    texts: set[tuple[str, str]] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +72,40 @@ def scan_text(text: str, scanner: Scanner, number: Number, *, damaged: bool = Fa
     return _told(scanner.find(text, damaged=damaged), None, number)
 
 
-def scan_value(value: Any, scanner: Scanner, number: Number) -> Iterator[ScanFinding]:
+def scan_value(
+    value: Any, scanner: Scanner, number: Number, clean: Clean | None = None
+) -> Iterator[ScanFinding]:
     """Yield the findings in a JSON value, keys included, in document order.
 
-    `number` gives value numbers (`Numbering.number`, of a numbering that serves this report only). Iterative.
+    `number` gives value numbers (`Numbering.number`, of a numbering that serves this report only). What is
+    `clean` is not searched again, and grows. Iterative.
     """
     stack: list[tuple[Trail, str, Any]] = [(None, "", value)]
-    find, is_sensitive = scanner.find, scanner.is_sensitive
+    clean = Clean() if clean is None else clean
     while stack:
         trail, name, item = stack.pop()
         if isinstance(item, str):
-            if spans := find(item, name):
+            if (name, item) in clean.texts:
+                continue
+            if spans := scanner.find(item, name):
                 yield from _told(spans, trail, number)
+            elif len(item) <= _SHORT:
+                clean.texts.add((name, item))
         elif isinstance(item, dict):
             members = []
             for key, child in item.items():
                 where: Trail = (trail, key)
-                if spans := find(key):
-                    where = (trail, without(key, spans))
-                    yield from _told(spans, where, number, in_key=True)
-                if not is_sensitive(key):
-                    members.append((where, child_name(key, name), child))
-                elif not fields.already(child):
-                    yield _sensitive(child, where, number)
+                if key not in clean.keys:
+                    if spans := scanner.find(key):
+                        where = (trail, without(key, spans))
+                        yield from _told(spans, where, number, in_key=True)
+                    if scanner.is_sensitive(key):
+                        if not fields.already(child):
+                            yield _sensitive(child, where, number)
+                        continue
+                    if not spans:
+                        clean.keys.add(key)
+                members.append((where, child_name(key, name), child))
             members.reverse()
             stack += members
         elif isinstance(item, list):

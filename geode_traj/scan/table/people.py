@@ -16,6 +16,7 @@ _TOLD: Final = (
     rb"(?:(?i:phone|mobile|tel(?:ephone|efon)?|cell|fax|call|whatsapp|sms|contact|handy|m\xc3\xb3vil)"
     rb"[^0-9\r\n+(]{0,16}|(?:" + _WORDS + rb")[^0-9\r\n+(]{0,24})"
 )
+_SEVEN: Final = rb"(?:[ .()-]{0,2}[0-9]){7}"
 Check = Callable[[str, str], bool]
 
 
@@ -45,7 +46,20 @@ RULES: tuple[Rule, ...] = (
         "phone_number",
         rb"(?:" + _TOLD + rb"|^|[^0-9A-Za-z_.+/#-])"
         rb"((?:\+|00)?(?:\([0-9]{1,4}\)|[0-9]{1,4})(?:[ .-]?(?:\([0-9]{1,4}\)|[0-9]{2,5})){2,5})" + _AFTER,
-        rb"[0-9](?:[ .()-]{0,2}[0-9]){7}",
+        rb"(?:"
+        + _TOLD
+        + rb"|"
+        + _BEFORE
+        + rb")(?:\+\(?|\()[0-9]"
+        + _SEVEN
+        + rb"|"
+        + _BEFORE
+        + rb"0"
+        + _SEVEN
+        + rb"|"
+        + _TOLD
+        + rb"[0-9]"
+        + _SEVEN,
         numbers.phone,
         ("call me at ", "+82 10" + "-2345-6789", " please"),
         ("휴대폰 ", "010-" + "2345-6789", " 입니다"),
@@ -103,7 +117,7 @@ RULES: tuple[Rule, ...] = (
     _number(
         "ipv6_address",
         rb"(?:^|[^0-9A-Za-z:.])([0-9A-Fa-f]{1,4}(?::{1,2}[0-9A-Fa-f]{1,4}){2,7}(?:::)?)(?:[^0-9A-Za-z:]|$)",
-        rb"[0-9A-Fa-f]:{1,2}[0-9A-Fa-f]{1,4}:{1,2}[0-9A-Fa-f]",
+        rb"[0-9A-Fa-f](?::{1,2}[0-9A-Fa-f]{1,4}:{1,2}[0-9A-Fa-f]{1,4}:|::[0-9A-Fa-f]{1,4}:|:[0-9A-Fa-f]{1,4}::)",
         numbers.ipv6_address,
         ("from ", "2a02:2e0:" + "3fe:1001:302::7", " on"),
         misses=(("at 12:34", ":56"), ("fe80::1:2", ":3:4"), ("std::a::b", "::c")),

@@ -11,6 +11,7 @@ from typing import Final
 
 import re2
 
+from geode_traj.contract.gate_filter import Look
 from geode_traj.scan.rules import options
 from geode_traj.scan.views.trail import Part, Trail, replaced, spliced
 
@@ -75,6 +76,9 @@ _NO_SIXBIT = re.compile(r"[^A-Za-z0-9+/]")
 _STRANGE = re.compile(r"[^\t\r\n -~\xa0-\ud7ff\ue000-\U0010ffff]")
 _ASCII = re.compile(rb"[\t\r\n -~]{12,}")
 _WIDE = re.compile(rb"(?:[\t\r\n -~]\0){8,}|(?:\0[\t\r\n -~]){8,}")
+_STRETCHES: Final = Look(rb"[\t\r\n -~]{12}", rb"(?:[\t\r\n -~]\x00){8}", rb"(?:\x00[\t\r\n -~]){8}")
+"""Whether either is there, sooner told: in most runs neither is."""
+
 _COMPRESSED: Final = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _URLSAFE: Final = str.maketrans("-_", "+/")
 _SHORT: Final = 48
@@ -133,10 +137,11 @@ class Reader:
             data = self._inflated(data) or data
         if whole and (plain := _whole(data)) is not None:
             return plain
+        if not _STRETCHES(data):
+            return None
         if b"\0" in data and (wide := _WIDE.findall(data)):
             return b"\n".join(wide).replace(b"\0", b"").decode()
-        stretches = _ASCII.findall(data)
-        return b"\n".join(stretches).decode() if stretches else None
+        return b"\n".join(_ASCII.findall(data)).decode()
 
     def _inflated(self, data: bytes) -> bytes | None:
         if self._left <= 0:

@@ -11,7 +11,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 Part = tuple[str, int]
 """What a match decodes to, and how many of its characters give one of those; 0 where only the whole does."""
@@ -73,6 +73,10 @@ class Trail:
         return self._at[part] if part >= 0 and self._at[part] > start else None
 
 
+_NOWHERE: Final = Trail()
+"""The trail of what was left as it is; nobody adds to it."""
+
+
 class View(NamedTuple):
     """A decoded text, its name, the trails back (last applied first), whether parts of it are whole blobs.
 
@@ -108,13 +112,13 @@ def replaced(text: str, pattern: re.Pattern[str], decode: Decode) -> tuple[str, 
 
 def spliced(text: str, parts: Iterable[tuple[int, int, Part | None]]) -> tuple[str, Trail]:
     """Return `text` with its parts (ascending, apart) replaced, those that are None kept, and the trail."""
+    changed = [(start, end, part) for start, end, part in parts if part is not None]
+    if not changed:  # as most often
+        return text, _NOWHERE
     out: list[str] = []
     trail = Trail()
     position = length = 0
-    for start, end, part in parts:
-        if part is None:
-            continue
-        new, step = part
+    for start, end, (new, step) in changed:
         out += (text[position:start], new)
         length += start - position
         trail.add(length, len(new), start, end, step)
