@@ -77,7 +77,7 @@ class Result:
 
 @dataclass(slots=True)
 class _Search:
-    """The search of some parts: with what, what came of it, and the values that may hold pieces of streams."""
+    """The search of some parts: with what, what came of it, the values that may hold pieces of streams."""
 
     scanner: Scanner
     mac: Mac

@@ -19,6 +19,7 @@ Number = Callable[[str, str], int]
 
 _ANY = "value"
 _SHORT: Final = 64
+_SEARCHED: Final = (str, dict, list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +81,23 @@ def scan_value(
     `number` gives value numbers (`Numbering.number`, of a numbering that serves this report only). What is
     `clean` is not searched again, and grows. Iterative.
     """
-    stack: list[tuple[Trail, str, Any]] = [(None, "", value)]
     clean = Clean() if clean is None else clean
+    keys, texts = clean.keys, clean.texts
+    stack: list[tuple[Trail, str, Any]] = [(None, "", value)]
     while stack:
         trail, name, item = stack.pop()
         if isinstance(item, str):
-            if (name, item) in clean.texts:
+            if (name, item) in texts:
                 continue
             if spans := scanner.find(item, name):
                 yield from _told(spans, trail, number)
             elif len(item) <= _SHORT:
-                clean.texts.add((name, item))
+                texts.add((name, item))
         elif isinstance(item, dict):
             members = []
             for key, child in item.items():
                 where: Trail = (trail, key)
-                if key not in clean.keys:
+                if key not in keys:
                     if spans := scanner.find(key):
                         where = (trail, without(key, spans))
                         yield from _told(spans, where, number, in_key=True)
@@ -104,8 +106,9 @@ def scan_value(
                             yield _sensitive(child, where, number)
                         continue
                     if not spans:
-                        clean.keys.add(key)
-                members.append((where, child_name(key, name), child))
+                        keys.add(key)
+                if isinstance(child, _SEARCHED):
+                    members.append((where, child_name(key, name), child))
             members.reverse()
             stack += members
         elif isinstance(item, list):

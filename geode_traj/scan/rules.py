@@ -27,7 +27,7 @@ Band = Literal["high", "review", "note"]
 Profile = Literal["import", "publish"]
 Parts = tuple[str, ...]
 
-VERSION: Final = "3"
+VERSION: Final = "4"
 """Raised whenever a row, a check or a view changes what is found; reports name it with the digest."""
 
 EDGE: Final = rb"(?:^|[^A-Za-z0-9])"

@@ -33,6 +33,11 @@ _ALGORITHM = re.compile(
 )
 _SEALED = re.compile(r"\{cipher\}|Salted__|ENC[(\[]|vault:v[0-9]+:|U2FsdGVkX1|\$ANSIBLE_VAULT")
 _FILLED = re.compile(r"([A-Za-z0-9])\1{5}|EXAMPLE|(?i:(?:^|[_-])your|your[_-]|placeholder|x{5}|redacted)")
+_STAND_IN = re.compile(
+    r"[.:!](?:short|secret|signature|token|payload|password|passwd|key|value|here|rest|fake|dummy|invalid)$",
+    re.IGNORECASE,
+)
+_AGAIN = re.compile(r"([a-z]{4,12}?)\1{3}")
 _REPEAT = re.compile(r"(.)\1+")
 _NOT_LETTER = re.compile(r"[^a-z]+")
 _COUNT: Final = 8
@@ -61,9 +66,14 @@ def placeholder(value: str) -> bool:
 
 
 def filled(value: str) -> bool:
-    """Tell whether `value` was typed to fill a place: one character over and over, `abcdefg`, `1234567`."""
+    """Tell whether `value` was typed to fill a place.
+
+    One character or word over and over, `abcdefg`, `1234567`, or a word for its secret part (`id:secret`).
+    """
+    if _STAND_IN.search(value, max(0, len(value) - _SCRAMBLED)) is not None:
+        return True
     value = value[:_LOOKED_AT]
-    if _FILLED.search(value) is not None:
+    if _FILLED.search(value) is not None or _AGAIN.search(value) is not None:
         return True
     lower = value.lower()
     letters = _REPEAT.sub(r"\1", _NOT_LETTER.sub("", lower))  # `Aa1Bb2Cc3`, too

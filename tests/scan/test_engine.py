@@ -27,6 +27,7 @@ from planted import (
 from geode_traj.codec.canonical import dumps
 from geode_traj.contract.gates import GATE_CLASSES, find_hits
 from geode_traj.scan.engine import Scanner
+from geode_traj.scan.known import Known
 from geode_traj.scan.rules import packaged
 
 UNTOUCHED = [
@@ -262,3 +263,20 @@ def test_a_crowd_is_one_finding_and_what_follows_it_is_looked_at() -> None:
     assert "hunter2x9" not in "".join(
         (crowd + " ")[a.end : b.start] for a, b in pairwise(spans) if b.start < len(crowd)
     )
+
+
+DIGITS = st.text("0123456789abcdef", min_size=32, max_size=32) | st.text(
+    "0123456789", min_size=32, max_size=32
+)
+
+
+@given(
+    DIGITS.map(lambda h: f"{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}")
+    | st.datetimes().map(lambda t: t.isoformat(timespec="milliseconds") + "Z")
+    | st.datetimes().map(lambda t: t.isoformat(timespec="seconds") + "+09:00")
+)
+def test_ids_and_times_hold_nothing_but_by_their_key(text: str) -> None:
+    thorough = scanner("publish").knowing(Known(["something-else-1"]))
+    assert find(text, "publish") == thorough.find(text) == []
+    assert bool(scanner("publish").find(text, "password")) == bool(thorough.find(text, "password"))
+    assert scanner("publish").knowing(Known([text])).find(text)

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import re
 
+import phonenumbers
 import pytest
+import re2
 from planted import IMPORT_EXAMPLES, find, inside_json, joined, may_match, secret_of, span_of
 
 from geode_traj.codec.canonical import dumps
 from geode_traj.contract.gates import find_hits
-from geode_traj.scan.rules import Rule, Ruleset, packaged
+from geode_traj.scan.matching import run
+from geode_traj.scan.rules import Rule, Ruleset, options, packaged
 
 EVERY = [(rule, parts) for rule in packaged().rules for parts in rule.examples]
 MISSES = [(rule, parts) for rule in packaged().rules for parts in rule.misses]
@@ -91,3 +94,18 @@ def test_import_finds_what_the_known_secret_gate_finds() -> None:
         assert hits, text
         spans = find(text, "import")
         assert all(any(s.start <= h.start and h.end <= s.end for s in spans) for h in hits), text
+
+
+def test_trigger_of_telephones_is_there_wherever_the_rule_finds_one() -> None:
+    (rule,) = (rule for rule in packaged().rules if rule.id == "phone_number")
+    trigger = re2.compile(rule.trigger, options(captures=False))
+    found = 0
+    for region in phonenumbers.SUPPORTED_REGIONS:
+        number = phonenumbers.example_number(region)
+        for form in (0, 1, 2):
+            for before in ("", "call me: ", "전화 ", "(", "\n", "id "):
+                data = f"{before}{phonenumbers.format_number(number, form)} x".encode()
+                if run([rule], data.decode(), data):
+                    found += 1
+                    assert trigger.search(data), data
+    assert found > 1000

@@ -19,10 +19,12 @@ MAX_INFLATED: Final = 1 << 20
 """Bytes that all compressed parts of one text are inflated to: a bomb ends there."""
 
 
+_ALPHABET: Final = (*ascii_uppercase, *ascii_lowercase, *digits, r"+\-", "/_")
+
+
 def _sixbit(fits: Callable[[int], bool]) -> str:
     """Return the class of the base64 digits, of either alphabet, whose value fits."""
-    every = zip(range(64), [*ascii_uppercase, *ascii_lowercase, *digits, r"+\-", "/_"], strict=True)
-    return f"[{''.join(digit for value, digit in every if fits(value))}]"
+    return f"[{''.join(digit for value, digit in enumerate(_ALPHABET) if fits(value))}]"
 
 
 _RUN: Final = r"[A-Za-z0-9+/_]++(?:-[A-Za-z0-9+/_]++)*+"
@@ -30,26 +32,50 @@ _BASE64 = re.compile(
     rf"(?<![A-Za-z0-9+/_])(?=[A-Za-z0-9+/_-]{{16}}){_RUN}"
     rf"(?:(?<=[A-Za-z0-9+/_]{{40}})\\?\r?\n[ \t]*+(?=[A-Za-z0-9+/_-]{{16}}){_RUN})*+(?:-(?!-))?={{0,2}}"
 )
-_ASCII_NEXT: Final = _sixbit(lambda value: value & 0b1000 == 0)
-_LEAD_NEXT: Final = _sixbit(lambda value: value & 0b1100 == 0b1100)
-_REST_NEXT: Final = _sixbit(lambda value: value & 0b1100 == 0b1000)
-_REST_LAST: Final = _sixbit(lambda value: value & 0b11 == 0b10)
-_ELSE_LAST: Final = _sixbit(lambda value: value & 0b11 != 0b10)
-_TEXT: Final = (
-    f"(?:{_sixbit(lambda value: value < 32)}(?:{_ASCII_NEXT}{_ELSE_LAST}|{_LEAD_NEXT}{_REST_LAST})"
-    f"|{_sixbit(lambda value: 48 <= value < 56)}{_REST_NEXT}{_ELSE_LAST}"
-    f"|{_sixbit(lambda value: 56 <= value < 62)}{_REST_NEXT}{_REST_LAST})"
-)
-"""The first three digits of UTF-8, by the top bits of its bytes."""
 
-_BEGINS: Final = re2.compile(
-    rf"(?:^|[^A-Za-z0-9+/_])(?:{_TEXT}[A-Za-z0-9+/_-]{{13}}|[A-Za-z0-9+/_][A-Za-z0-9+/_-]{{39}})".encode(),
-    options(captures=False),
-)
-"""What base64 that says something begins with, after another character: most names and paths are none.
 
-A short run is one whole text.
+def _digits_like(bits: re.Pattern[str]) -> str:
+    return _sixbit(lambda value: bits.match(f"{value:06b}") is not None)
+
+
+_BEGUN: Final = ("0.......", "110.....", "1110....", "11110...")
+_GOES_ON: Final = "10......"
+"""The bits of the bytes of UTF-8: how many that go on each of the others begins."""
+
+
+def _three_bytes(due: int, bits: str = "") -> Iterator[tuple[str, int]]:
+    """Yield the bits of three bytes of UTF-8, of which the first `due` go on, and how many are due then."""
+    if len(bits) == 24:
+        yield bits, due
+    elif due:
+        yield from _three_bytes(due - 1, bits + _GOES_ON)
+    else:
+        for more, begun in enumerate(_BEGUN):
+            yield from _three_bytes(more, bits + begun)
+
+
+def _utf8(threes: int, due: int = 0) -> str:
+    """Return the pattern of the base64 of so many times three bytes of UTF-8; see `_three_bytes`."""
+    if not threes:
+        return ""
+    ways: dict[int, list[str]] = {}
+    for bits, after in _three_bytes(due):
+        four = (re.compile(bits[at : at + 6]) for at in range(0, 24, 6))
+        ways.setdefault(after, []).append("".join(map(_digits_like, four)))
+    joined = (f"(?:{'|'.join(way)}){_utf8(threes - 1, after)}" for after, way in ways.items())
+    return f"(?:{'|'.join(joined)})"
+
+
+_BEGINNING: Final = (
+    rf"(?:^|[^A-Za-z0-9+/_])(?:{_utf8(2)}[A-Za-z0-9+/_-]{{8}}"
+    rf"|[A-Za-z0-9+/_][A-Za-z0-9+/_-]{{39}}(?:[A-Za-z0-9+/_-]{{8}}|[A-Za-z0-9+/_-]{{0,7}}\\?\r?\n))"
+).encode()
+"""What base64 that says something begins with, after another character: most names and numbers are none.
+
+A run on one line with less than `_SHORT` digits is one whole text.
 """
+_BEGINS: Final = re2.compile(_BEGINNING, options(captures=False))
+BASE64_BEGINS: Final = Look(_BEGINNING)
 
 _FIRST: Final = _sixbit(lambda value: value in (2, 3) or 8 <= value < 32)
 _LEGIBLE: Final = re.compile(

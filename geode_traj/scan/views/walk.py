@@ -36,6 +36,7 @@ class Allowance:
 class Decoder(NamedTuple):
     """A way to decode: `trigger` matches the UTF-8 bytes of every text that it changes.
 
+    `sure` is asked next, where the trigger says too much: one automaton for both takes too many states.
     `text` gives the decoded text alone, which takes less time.
     """
 
@@ -44,6 +45,7 @@ class Decoder(NamedTuple):
     decode: Callable[[str, Reader], tuple[str, Trail]]
     way: Way = "plain"
     text: Callable[[str], str] | None = None
+    sure: Callable[[bytes], object] = bool
 
 
 def _alone(decode: Callable[[str], tuple[str, Trail]]) -> Callable[[str, Reader], tuple[str, Trail]]:
@@ -61,7 +63,7 @@ DECODERS: Final = (
     _JSON,
     Decoder("unseen", _UNSEEN, _alone(escapes.unseen)),
     Decoder("percent", rb"%[0-9A-Fa-f]{2}", _alone(escapes.percent)),
-    Decoder("base64", rb"[A-Za-z0-9+/_-]{16}", encoded.base64_text, "blob"),
+    Decoder("base64", rb"[A-Za-z0-9+/_-]{16}", encoded.base64_text, "blob", sure=encoded.BASE64_BEGINS),
     Decoder("joined", _LINE + rb"[A-Za-z0-9_./+=-]", _alone(layout.joined), "joined", layout.joined_text),
     Decoder("entities", rb"&(?:#|[A-Za-z0-9]+;)", _alone(escapes.entities)),
     Decoder(
@@ -101,16 +103,20 @@ def views(
     deep: bool,
     allowance: Allowance | None = None,
     tokens: Callable[[str], object] = bool,
+    data: bytes | None = None,
 ) -> Iterator[View]:
     """Return the views of `text`: JSON escapes always; when `deep`, every decoder, on what others gave too.
 
-    `tokens` tells whether a text can hold anything worth joining lines for.
+    `tokens` tells whether a text can hold anything worth joining lines for; `data` is its UTF-8.
     """
-    whole = View("", text, utf8(text), ())
-    if not deep:
-        return _json_views(whole)
-    first = applicable(whole.data)
-    return _deep_views(whole, first, allowance or Allowance(len(text)), tokens) if first else iter(())
+    data = utf8(text) if data is None else data
+    first = applicable(data) if deep else [_JSON]
+    if not first:  # as most often
+        return iter(())
+    whole = View("", text, data, ())
+    return (
+        _deep_views(whole, first, allowance or Allowance(len(text)), tokens) if deep else _json_views(whole)
+    )
 
 
 def _deep_views(
@@ -159,7 +165,7 @@ def _apply(decoder: Decoder, view: View, reader: Reader) -> View | None:
 
 def applicable(data: bytes) -> list[Decoder]:
     """Return the decoders that may have anything to do in the text whose UTF-8 is `data`."""
-    return [DECODERS[index] for index in _LOOK(data)]
+    return [decoder for decoder in map(DECODERS.__getitem__, _LOOK(data)) if decoder.sure(data)]
 
 
 def utf8(text: str) -> bytes:
