@@ -38,8 +38,8 @@ _IDENTIFIES: Final = re.compile(
 _KEY_NAME: Final = re2.compile(rb"(?i)(?:" + NAME + rb"|cookie|authorization)$", options(captures=False))
 _USER: Final = re.compile(r"[\w.@+-]+")
 _FIELD: Final = "sensitive_field"
-_FIELDS: Final = 0
-"""Which of the patterns without a rule is that of the sensitive fields."""
+_FIELDS, _MEDIA = 0, 1
+"""Which of the patterns without a rule are those of the sensitive fields and, for publishing, of images."""
 
 _NAMED: Final = "password_value"
 """No class is a sensitive key: counts by class are published, and a sensitive key's value is a finding."""
@@ -74,8 +74,9 @@ class Scanner:
         self._placeholder = re.compile(
             rf"\[REDACTED(?::(?:{'|'.join(sorted(self.classes))}):[0-9]{{1,9}})?\]|{fields.MARKER}"
         )
+        more = (media.TRIGGER,) if profile == "publish" else ()
         self._triggers = Triggers(
-            self._rules, (fields.trigger(self.sensitive_keys), _ESCAPED_ASCII, *self.known.triggers())
+            self._rules, (fields.trigger(self.sensitive_keys), *more, _ESCAPED_ASCII, *self.known.triggers())
         )
         self._simple = not self.known and not self._others
         self._short = lru_cache(maxsize=1 << 13)(self._find)
@@ -129,7 +130,7 @@ class Scanner:
                 found += self._in_fields(masked, damaged)
         found += self._beside(masked, data, found)
         publish = self.profile == "publish"
-        if publish and len(masked) > _SHORT:
+        if publish and _MEDIA in hits:
             found += media.find(masked)
         if hits or publish:
             allowance = Allowance(len(masked))

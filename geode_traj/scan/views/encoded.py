@@ -7,7 +7,7 @@ import zlib
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator
 from string import ascii_lowercase, ascii_uppercase, digits
-from typing import Final
+from typing import Any, Final
 
 import re2
 
@@ -89,6 +89,10 @@ _HEX = re.compile(
     r"[0-9A-Fa-f](?<![0-9A-Fa-f]{2})(?:(?<=0)x[0-9A-Fa-f]{2}|[0-9A-Fa-f])"
     r"(?:(?:[0-9A-Fa-f]{2}){11,}+|(?:[ :,\t\r\n]{1,3}(?:0x)?[0-9A-Fa-f]{2}){11,}+)"
 )
+HEX: Final = rb"[0-9A-Fa-f]{24}|(?:[0-9A-Fa-f]{2}[ :,\t\r\n]{1,3}(?:0x)?){11}"
+"""What is in the bytes of every text with such a run, from its first digit or the one after `0x`."""
+
+_HEX_BEGINS: Final = re2.compile(HEX, options(captures=False))
 _BYTES = re.compile(
     r"(?<![0-9])(?:\[[ \t\r\n]*+)?[0-9]{2,3}(?:,[ \t\r\n]*+[0-9]{1,3}){11,}+(?![0-9.])(?:[ \t\r\n]*+\])?"
 )
@@ -182,23 +186,26 @@ class Reader:
 
 def base64_text(text: str, reader: Reader) -> tuple[str, Trail]:
     """Replace every base64 or base64url run, over lines too, by the text that is in it."""
-    return spliced(text, _base64_runs(text, reader))
-
-
-def _base64_runs(text: str, reader: Reader) -> Iterator[tuple[int, int, Part | None]]:
-    data = text.encode("ascii", "replace")  # a byte for each character: places are the same in both
-    end = 0
-    while (begins := _BEGINS.search(data, end - (data[end - 1 : end] in (b"=", b"-")))) is not None:
-        run = _BASE64.search(text, begins.start())
-        if run is None:
-            return
-        end = run.end()
-        yield run.start(), end, _part(reader.base64(run.group()))
+    return spliced(text, _runs(text, _BEGINS, 0, _BASE64, reader.base64))
 
 
 def hex_text(text: str, reader: Reader) -> tuple[str, Trail]:
     """Replace every run of hex digits, apart or together, by the text that is in it."""
-    return replaced(text, _HEX, lambda match: _part(reader.hex(match.group())))
+    return spliced(text, _runs(text, _HEX_BEGINS, len("0x"), _HEX, reader.hex))
+
+
+def _runs(
+    text: str, begins: Any, before: int, pattern: re.Pattern[str], decode: Callable[[str], str | None]
+) -> Iterator[tuple[int, int, Part | None]]:
+    """Yield the runs of `pattern`, each at most so many characters `before` what `begins`, an automaton, finds."""
+    data = text.encode("ascii", "replace")  # a byte for each character: places are the same in both
+    end = 0
+    while (found := begins.search(data, end - (data[end - 1 : end] in (b"=", b"-")))) is not None:
+        run = pattern.search(text, max(end, found.start() - before))
+        if run is None:
+            return
+        end = run.end()
+        yield run.start(), end, _part(decode(run.group()))
 
 
 def listed_bytes(text: str, reader: Reader) -> tuple[str, Trail]:

@@ -87,9 +87,7 @@ DECODERS: Final = (
         _alone(layout.concatenated),
         "concatenated",
     ),
-    Decoder(
-        "hex", rb"[0-9A-Fa-f]{24}|(?:[0-9A-Fa-f]{2}[ :,\t\r\n]{1,3}(?:0x)?){11}", encoded.hex_text, "blob"
-    ),
+    Decoder("hex", encoded.HEX, encoded.hex_text, "blob"),
     Decoder("bytes", rb"[0-9]{2,3}(?:,[ \t\r\n]*[0-9]{1,3}){11}", encoded.listed_bytes, "blob"),
     Decoder("hexdump", rb"[0-9A-Fa-f]{4}[: \t][ \t]*[0-9A-Fa-f]{2,4}[ \t]", encoded.dumped, "blob"),
     Decoder("c-escapes", rb"\\(?:x[0-7]|[01][0-7]{2}|e)", _alone(escapes.c_escapes)),
