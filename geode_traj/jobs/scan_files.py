@@ -167,13 +167,14 @@ class _Files:
         stream.seek(0)
         head = _framed_head(stream, size)
         stream.seek(0)
-        if head is None and size <= MAX_WHOLE:
+        if head is None and size <= MAX_WHOLE and _may_be_whole(stream):
+            stream.seek(0)
             data = stream.read().removeprefix(codecs.BOM_UTF8)
-            if _may_be_whole(data):
+            if b"\n" in data.strip():
                 yield Unit(owner, (Part(None, data, "whole"),))
                 return
             del data
-            stream.seek(0)
+        stream.seek(0)
         batch: list[Part] = []
         held = 0
         for line in lines(stream):
@@ -238,16 +239,17 @@ def _framed_head(stream: BinaryIO, size: int) -> bytes | None:
         return None
 
 
-def _may_be_whole(data: bytes) -> bool:
-    """Tell whether data may be one JSON value over several lines: its first line is no value by itself.
+def _may_be_whole(stream: BinaryIO) -> bool:
+    """Tell whether a stream may be one JSON value over several lines: its first line is no value by itself.
 
     What stands on one line is told with its number.
     """
-    body = data.strip()
-    first, newline, _ = body.partition(b"\n")
-    if not newline or first[:1] not in (b"{", b"["):
+    first = stream.readline(_UNIT).removeprefix(codecs.BOM_UTF8).strip()
+    while not first and (line := stream.readline(_UNIT)):
+        first = line.strip()
+    if first[:1] not in (b"{", b"["):
         return False
     try:
-        return len(first) > _UNIT or tolerant(first) is None
+        return tolerant(first) is None
     except (ValueError, RecursionError):
         return True
