@@ -78,9 +78,11 @@ _BEGINS: Final = re2.compile(_BEGINNING, options(captures=False))
 BASE64_BEGINS: Final = Look(_BEGINNING)
 
 _FIRST: Final = _sixbit(lambda value: value in (2, 3) or 8 <= value < 32)
-_LEGIBLE: Final = re.compile(
-    rf"(?:{_FIRST}{_sixbit(lambda value: value & 0b1111 in (0, 2, 3, 4, 5, 6, 7))}[A-Za-z0-9+/]{{2}}){{3}}"
-    rf"|{_FIRST}[AQgw][AB]|^.{{0,3}}(?:H4[s-v]|eA[E-H]|eF[4-7]|eJ[w-z]|eN[o-r])"
+_LEGIBLE: Final = Look(
+    (
+        rf"(?:{_FIRST}{_sixbit(lambda value: value & 0b1111 in (0, 2, 3, 4, 5, 6, 7))}[A-Za-z0-9+/]{{2}}){{3}}"
+        rf"|{_FIRST}[AQgw][AB]|^.{{0,3}}(?:H4[s-v]|eA[E-H]|eF[4-7]|eJ[w-z]|eN[o-r])"
+    ).encode()
 )
 """In longer runs: nine readable bytes, a readable one in UTF-16, or the head of something compressed."""
 
@@ -150,8 +152,9 @@ class Reader:
         run = run.rstrip("=").translate(_URLSAFE)
         if len(run) < _SHORT:
             return _whole(a2b_base64(run[: len(run) - (len(run) % 4 == 1)] + "=" * (-len(run) % 4)))
-        run = _NO_SIXBIT.sub("", run)
-        for skip in _ALIGNMENTS if _LEGIBLE.search(run) else (0,):
+        if "\n" in run:
+            run = _NO_SIXBIT.sub("", run)
+        for skip in _ALIGNMENTS if _LEGIBLE(run.encode()) else (0,):
             if len(run) % 4 == (skip + 1) % 4:
                 data = a2b_base64(run[skip:-1])  # one character more holds no byte
             else:
