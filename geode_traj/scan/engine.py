@@ -48,6 +48,7 @@ _OWN_CLASSES: Final = (_FIELD, _NAMED, VALUE, USER, HOST, CLASS, media.CLASS)
 _SHORT: Final = 64
 """Texts this short, mostly keys, come again and again: what was found in them is remembered."""
 
+_MANY: Final = 16
 _LONG: Final = 1 << 14
 """Of longer texts up to this the last ones are remembered: what a tool gives, transcripts hold twice."""
 
@@ -135,7 +136,7 @@ class Scanner:
         if hits or publish:
             allowance = Allowance(len(masked))
             allowance.found(len(found))
-            for view in views(masked, deep=publish, allowance=allowance, tokens=self._tokens, data=data):
+            for view in views(masked, deep=publish, allowance=allowance, torn=self._torn, data=data):
                 inside = self._in_view(view)
                 allowance.found(len(inside))
                 found += inside
@@ -163,9 +164,17 @@ class Scanner:
         places = characters(data, {offset for start, end, _ in found for offset in (start, end)})
         return [known_span(places[start], places[end], cls, text) for start, end, cls in found]
 
-    def _tokens(self, text: str) -> bool:
-        """Tell whether a text may hold a token that is worth joining lines for."""
-        return bool(self.known) or bool(self._triggers.shapes(utf8(text)))
+    def _torn(self, joined: str, text: str) -> bool:
+        """Tell whether a text may hold tokens, with its lines `joined`, that it does not hold as it stands.
+
+        Most tokens stand on one line: for them no view is made, and no way back from it.
+        """
+        if self.known:
+            return True
+        data = utf8(joined)
+        hits = self._triggers.shapes(data)
+        values = {span.value for span in run(_rules(hits), joined, data)} if hits else set[str]()
+        return len(values) > _MANY or any(joined.count(value) > text.count(value) for value in values)
 
     def _named(self, text: str, key: str) -> Iterator[Span]:
         if leftover(text):

@@ -78,9 +78,10 @@ _BEGINS: Final = re2.compile(_BEGINNING, options(captures=False))
 BASE64_BEGINS: Final = Look(_BEGINNING)
 
 _FIRST: Final = _sixbit(lambda value: value in (2, 3) or 8 <= value < 32)
+_SECOND: Final = _sixbit(lambda value: value & 0b1111 in (0, 2, 3, 4, 5, 6, 7))
 _LEGIBLE: Final = Look(
     (
-        rf"(?:{_FIRST}{_sixbit(lambda value: value & 0b1111 in (0, 2, 3, 4, 5, 6, 7))}[A-Za-z0-9+/]{{2}}){{3}}"
+        rf"(?:{_FIRST}{_SECOND}[A-Za-z0-9+/]{{2}}){{3}}"
         rf"|{_FIRST}[AQgw][AB]|^.{{0,3}}(?:H4[s-v]|eA[E-H]|eF[4-7]|eJ[w-z]|eN[o-r])"
     ).encode()
 )
@@ -200,7 +201,7 @@ def hex_text(text: str, reader: Reader) -> tuple[str, Trail]:
 def _runs(
     text: str, begins: Any, before: int, pattern: re.Pattern[str], decode: Callable[[str], str | None]
 ) -> Iterator[tuple[int, int, Part | None]]:
-    """Yield the runs of `pattern`, each so many characters `before` what an automaton `begins` with at most."""
+    """Yield the runs of `pattern`, each so far `before` what the automaton `begins` finds at most."""
     data = text.encode("ascii", "replace")  # a byte for each character: places are the same in both
     end = 0
     while (found := begins.search(data, end - (data[end - 1 : end] in (b"=", b"-")))) is not None:

@@ -100,25 +100,24 @@ def views(
     *,
     deep: bool,
     allowance: Allowance | None = None,
-    tokens: Callable[[str], object] = bool,
+    torn: Callable[[str, str], object] = str.__ne__,
     data: bytes | None = None,
 ) -> Iterator[View]:
     """Return the views of `text`: JSON escapes always; when `deep`, every decoder, on what others gave too.
 
-    `tokens` tells whether a text can hold anything worth joining lines for; `data` is its UTF-8.
+    `torn` tells of a text with its lines joined, and without, whether it holds anything that the lines tear.
+    `data` is the UTF-8 of `text`.
     """
     data = utf8(text) if data is None else data
     first = applicable(data) if deep else [_JSON]
     if not first:  # as most often
         return iter(())
     whole = View("", text, data, ())
-    return (
-        _deep_views(whole, first, allowance or Allowance(len(text)), tokens) if deep else _json_views(whole)
-    )
+    return _deep_views(whole, first, allowance or Allowance(len(text)), torn) if deep else _json_views(whole)
 
 
 def _deep_views(
-    whole: View, first: list[Decoder], allowance: Allowance, tokens: Callable[[str], object]
+    whole: View, first: list[Decoder], allowance: Allowance, torn: Callable[[str, str], object]
 ) -> Iterator[View]:
     seen = {whole.text}
     reader = Reader()
@@ -129,7 +128,7 @@ def _deep_views(
             for decoder in first if view is whole else applicable(view.data):
                 if allowance.left <= 0:
                     return
-                if decoder.text is not None and not tokens(decoder.text(view.text)):
+                if decoder.text is not None and not torn(decoder.text(view.text), view.text):
                     continue
                 allowance.left -= len(view.text)
                 made = _apply(decoder, view, reader)
