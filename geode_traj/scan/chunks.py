@@ -14,13 +14,11 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-import re2
-
 from geode_traj.codec import pointer
 from geode_traj.codec.pointer import Trail
+from geode_traj.contract.gate_filter import Look
 from geode_traj.scan.engine import Scanner
 from geode_traj.scan.matching import HOME, Span
-from geode_traj.scan.rules import options
 
 OVERLAP: Final = 1 << 13
 """Characters that a secret may stand in on each side of a cut; a longer one may be found in part."""
@@ -47,9 +45,7 @@ _IDS: Final = frozenset(
 _BODIES: Final = frozenset("content text message reasoning thinking output".split())
 _NO_BODIES: Final = _NAMING | _IDS
 _CLOSED, _BODY, _OPEN = range(3)  # nothing of a value is a piece, only what is a body, all of it
-_MAY_HOLD: Final = re2.compile(
-    rb'(?i)(?:delta|chunk|%s)"|"delta[a-z_]|"sequence"|\\u00[2-7]' % _EDGES.encode(), options(captures=False)
-)
+_MAY_HOLD: Final = Look(rb'(?i)(?:delta|chunk|%s)"|"delta[a-z_]|"sequence"|\\u00[2-7]' % _EDGES.encode())
 
 
 class Edge(NamedTuple):
@@ -122,7 +118,7 @@ class Streams:
 
 def may_hold(encoded: bytes) -> bool:
     """Tell whether JSON may hold a piece or an edge; never False where it does."""
-    return _MAY_HOLD.search(encoded) is not None
+    return bool(_MAY_HOLD(encoded))
 
 
 def pieces(value: Any, kind: str = "", turn_id: str = "", call_id: str = "") -> Iterator[Piece | Edge]:

@@ -6,15 +6,17 @@ Each check is linear in the value's length.
 from __future__ import annotations
 
 import re
-from string import ascii_lowercase, digits
+from string import ascii_letters, ascii_lowercase, digits
 from typing import Final
 
-_PLACEHOLDER = re.compile(
-    r"\$\{|\{\{|\$\(|%\(|<[^<>]*>|\.\.\.|…|\*{3}|[xX]{5}|^[xX]{4}|[xX]{4}$|^\$|^%\w+%$|^\{\w*\}$"
-    r"|example|placeholder|redacted|changeme|change[-_]me|replace[-_]|dummy|sample|insert|foobar|goes[-_]here"
-    r"|\(\?|\[(?:0-9|a-z|\^)|\\[dswx]|^\[[\w -]*\]$|^(.)\1{2,}$"
-    r"|\b(?:your|my|the|some)(?:[-_ ]|$)|^(?:your|my)(?-i:[A-Z])",
-    re.IGNORECASE,
+from geode_traj.contract.gate_filter import Look
+
+_PLACEHOLDER: Final = Look(
+    rb"(?i)\$\{|\{\{|\$\(|%\(|<[^<>]*>|\.\.\.|(?-i:\xe2\x80\xa6)|\*{3}|x{5}|^x{4}|x{4}$|^\$"
+    rb"|^%[\w\x80-\xff]+%$|^\{[\w\x80-\xff]*\}$"
+    rb"|example|placeholder|redacted|changeme|change[-_]me|replace[-_]|dummy|sample|insert|foobar|goes[-_]here"
+    rb"|\(\?|\[(?:0-9|a-z|\^)|\\[dswx]|^\[[\w\x80-\xff -]*\]$"
+    rb"|\b(?:your|my|the|some)(?:[-_ ]|$)|^(?:your|my)(?-i:[A-Z])"
 )
 _NOTHING: Final = frozenset("xX*.-_•●#0?=/ ")
 _WORDS: Final = frozenset(
@@ -32,26 +34,35 @@ _ALGORITHM = re.compile(
     r"|siv|and|base|utf|md|sm|rc|hs|rs|es|ps|ed|kw|no|a|x|[-_/+.]|[0-9]{1,4})++"
 )
 _SEALED = re.compile(r"\{cipher\}|Salted__|ENC[(\[]|vault:v[0-9]+:|U2FsdGVkX1|\$ANSIBLE_VAULT")
-_FILLED = re.compile(r"([A-Za-z0-9])\1{5}|EXAMPLE|(?i:(?:^|[_-])your|your[_-]|placeholder|x{5}|redacted)")
 _STAND_IN = re.compile(
     r"[.:!](?:short|secret|signature|token|payload|password|passwd|key|value|here|rest|fake|dummy|invalid)$",
     re.IGNORECASE,
 )
 _AGAIN = re.compile(r"([a-z]{4,12}?)\1{3}")
-_REPEAT = re.compile(r"(.)\1+")
-_NOT_LETTER = re.compile(r"[^a-z]+")
 _COUNT: Final = 8
 """So many letters or digits in order are no chance."""
 
-_COUNTED = re.compile(
+
+def _in_order(row: str, between: str) -> str:
+    """Return the pattern of these characters one after another, each as often as it likes, others between."""
+    return f"{between}*".join(f"{one}(?:{between}*{one})*" for one in row)
+
+
+_FILLED: Final = Look(
     "|".join(
-        row[i : i + _COUNT]
-        for row in (ascii_lowercase, digits + digits[: _COUNT - 1])
-        for i in range(len(row) - _COUNT + 1)
-    )
+        (
+            *(f"{one}{{6}}" for one in ascii_letters + digits),
+            "EXAMPLE|(?i:(?:^|[_-])your|your[_-]|placeholder|x{5}|redacted)",
+            # `Aa1Bb2Cc3`, too
+            *(
+                f"(?i:{_in_order(ascii_lowercase[i : i + _COUNT], '[^a-z]')})"
+                for i in range(len(ascii_lowercase) - _COUNT + 1)
+            ),
+            *((digits + digits)[i : i + _COUNT] for i in range(10)),
+            *("[^0-9]*".join((digits + digits)[i : i + 10]) for i in range(10)),
+        )
+    ).encode()
 )
-_COUNTED_TEN = re.compile("|".join(digits[i:] + digits[:i] for i in range(10)))
-_NOT_DIGIT = re.compile(r"[^0-9]+")
 _LOOKED_AT: Final = 512
 _SCRAMBLED: Final = 12
 _LONG: Final = 24
@@ -62,7 +73,9 @@ _HEX = re.compile(r"[0-9a-fA-F-]+")
 
 def placeholder(value: str) -> bool:
     """Tell whether `value` only stands for a secret: `<your-key>`, `${TOKEN}`, `xxxx`, nothing."""
-    return not value or _NOTHING.issuperset(value) or _PLACEHOLDER.search(value) is not None
+    if not value or _NOTHING.issuperset(value) or (len(value) > 2 and not value.strip(value[0])):
+        return True
+    return bool(_PLACEHOLDER(value.encode("utf-8", "surrogatepass")))
 
 
 def filled(value: str) -> bool:
@@ -73,13 +86,7 @@ def filled(value: str) -> bool:
     if _STAND_IN.search(value, max(0, len(value) - _SCRAMBLED)) is not None:
         return True
     value = value[:_LOOKED_AT]
-    if _FILLED.search(value) is not None or _AGAIN.search(value) is not None:
-        return True
-    lower = value.lower()
-    letters = _REPEAT.sub(r"\1", _NOT_LETTER.sub("", lower))  # `Aa1Bb2Cc3`, too
-    if any(_COUNTED.search(part) is not None for part in (lower, letters)):
-        return True
-    return _COUNTED_TEN.search(_NOT_DIGIT.sub("", lower)) is not None
+    return bool(_FILLED(value.encode("utf-8", "surrogatepass"))) or _AGAIN.search(value) is not None
 
 
 def nothing(value: str) -> bool:
