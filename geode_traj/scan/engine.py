@@ -111,14 +111,14 @@ class Scanner:
         `key` is the name of the member that holds the text, which may make all of it a secret. `damaged`: the
         text is a broken line of JSON, so sensitive fields are looked for whatever their value is.
         """
+        if self._simple and _IDENTIFIES.fullmatch(text) is not None and not (key and _names_secret(key)):
+            return []
         if damaged or len(text) > _LONG:
             return self._find(text, key, damaged=damaged)
         found = (self._short if len(text) <= _SHORT else self._last)(text, key)
         return [*found] if found else []  # those that are remembered are not to be changed
 
     def _find(self, text: str, key: str, *, damaged: bool = False) -> list[Span]:
-        if self._simple and _IDENTIFIES.fullmatch(text) is not None and not (key and _names_secret(key)):
-            return []
         masked = text
         if "REDACTED" in text:
             masked = self._placeholder.sub(lambda match: "\0" * len(match.group()), text)

@@ -19,7 +19,7 @@ Number = Callable[[str, str], int]
 
 _ANY = "value"
 _SHORT: Final = 64
-_SEARCHED: Final = (str, dict, list)
+_CONTAINERS: Final = (dict, list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,6 @@ def scan_value(
     while stack:
         trail, name, item = stack.pop()
         if isinstance(item, str):
-            if (name, item) in texts:
-                continue
             if spans := scanner.find(item, name):
                 yield from _told(spans, trail, number)
             elif len(item) <= _SHORT:
@@ -107,8 +105,12 @@ def scan_value(
                         continue
                     if not spans:
                         keys.add(key)
-                if isinstance(child, _SEARCHED):
-                    members.append((where, child_name(key, name), child))
+                below = child_name(key, name)
+                if isinstance(child, str):
+                    if (below, child) not in texts:
+                        members.append((where, below, child))
+                elif isinstance(child, _CONTAINERS):
+                    members.append((where, below, child))
             members.reverse()
             stack += members
         elif isinstance(item, list):
