@@ -92,7 +92,7 @@ def scan_value(
             elif len(item) <= _SHORT:
                 texts.add((name, item))
         elif isinstance(item, dict):
-            members = []
+            members: list[tuple[Trail, str, Any]] = []
             for key, child in item.items():
                 where: Trail = (trail, key)
                 if key not in keys:
