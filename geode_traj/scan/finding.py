@@ -19,6 +19,7 @@ Number = Callable[[str, str], int]
 
 _ANY = "value"
 _SHORT: Final = 64
+_REMEMBERED: Final = 1 << 16
 _CONTAINERS: Final = (dict, list)
 
 
@@ -89,7 +90,7 @@ def scan_value(
         if isinstance(item, str):
             if spans := scanner.find(item, name):
                 yield from _told(spans, trail, number)
-            elif len(item) <= _SHORT:
+            elif len(item) <= _SHORT and len(texts) < _REMEMBERED:
                 texts.add((name, item))
         elif isinstance(item, dict):
             members: list[tuple[Trail, str, Any]] = []
@@ -103,7 +104,7 @@ def scan_value(
                         if not fields.already(child):
                             yield _sensitive(child, where, number)
                         continue
-                    if not spans:
+                    if not spans and len(keys) < _REMEMBERED:
                         keys.add(key)
                 below = child_name(key, name)
                 if isinstance(child, str):

@@ -16,7 +16,16 @@ _TOLD: Final = (
     rb"(?:(?i:phone|mobile|tel(?:ephone|efon)?|cell|fax|call|whatsapp|sms|contact|handy|m\xc3\xb3vil)"
     rb"[^0-9\r\n+(]{0,16}|(?:" + _WORDS + rb")[^0-9\r\n+(]{0,24})"
 )
-_SEVEN: Final = rb"(?:[ .()-]{0,2}[0-9]){7}"
+_EIGHT: Final = rb"[0-9](?:[ .()-]{0,2}[0-9]){7}"
+_TELEPHONE: Final = rb"|".join(
+    (
+        rb"(?:" + _TOLD + rb"|" + _BEFORE + rb")(?:\+\(?|\()" + _EIGHT,
+        _BEFORE + rb"0(?:[ .()-]{0,2}[0-9]){7}",
+        _TOLD + _EIGHT,
+    )
+)
+"""What `numbers.phone` takes: a number with `+`, `(` or `0` before, or any that a word tells; no date."""
+
 Check = Callable[[str, str], bool]
 
 
@@ -46,20 +55,7 @@ RULES: tuple[Rule, ...] = (
         "phone_number",
         rb"(?:" + _TOLD + rb"|^|[^0-9A-Za-z_.+/#-])"
         rb"((?:\+|00)?(?:\([0-9]{1,4}\)|[0-9]{1,4})(?:[ .-]?(?:\([0-9]{1,4}\)|[0-9]{2,5})){2,5})" + _AFTER,
-        rb"(?:"
-        + _TOLD
-        + rb"|"
-        + _BEFORE
-        + rb")(?:\+\(?|\()[0-9]"
-        + _SEVEN
-        + rb"|"
-        + _BEFORE
-        + rb"0"
-        + _SEVEN
-        + rb"|"
-        + _TOLD
-        + rb"[0-9]"
-        + _SEVEN,
+        _TELEPHONE,
         numbers.phone,
         ("call me at ", "+82 10" + "-2345-6789", " please"),
         ("휴대폰 ", "010-" + "2345-6789", " 입니다"),

@@ -201,7 +201,7 @@ def hex_text(text: str, reader: Reader) -> tuple[str, Trail]:
 def _runs(
     text: str, begins: Any, before: int, pattern: re.Pattern[str], decode: Callable[[str], str | None]
 ) -> Iterator[tuple[int, int, Part | None]]:
-    """Yield the runs of `pattern`, each so far `before` what the automaton `begins` finds at most."""
+    """Yield the runs of `pattern`, of which none begins more characters `before` what `begins` finds."""
     data = text.encode("ascii", "replace")  # a byte for each character: places are the same in both
     end = 0
     while (found := begins.search(data, end - (data[end - 1 : end] in (b"=", b"-")))) is not None:
