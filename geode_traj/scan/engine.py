@@ -24,7 +24,7 @@ from geode_traj.scan.rules import Profile, Rule, Ruleset, options, packaged
 from geode_traj.scan.table.structures import NAME
 from geode_traj.scan.triggers import Triggers
 from geode_traj.scan.views.trail import View
-from geode_traj.scan.views.walk import Allowance, utf8, views
+from geode_traj.scan.views.walk import Allowance, Decoder, utf8, views
 
 _ESCAPED_ASCII: Final = rb"\\u00[2-7][0-9A-Fa-f]"
 """A printable character written as an escape inside text: it may hide any token from the other triggers."""
@@ -164,13 +164,16 @@ class Scanner:
         places = characters(data, {offset for start, end, _ in found for offset in (start, end)})
         return [known_span(places[start], places[end], cls, text) for start, end, cls in found]
 
-    def _torn(self, joined: str, text: str) -> bool:
-        """Tell whether a text may hold tokens, with its lines `joined`, that it does not hold as it stands.
+    def _torn(self, view: View, decoder: Decoder) -> bool:
+        """Tell whether a text may hold tokens, with its lines joined, that it does not hold as it stands.
 
         Most tokens stand on one line: for them no view is made, and no way back from it.
         """
-        if self.known:
+        if self.known or decoder.text is None:
             return True
+        if not decoder.tears(view.data):
+            return False
+        text, joined = view.text, decoder.text(view.text)
         data = utf8(joined)
         hits = self._triggers.shapes(data)
         values = {span.value for span in run(_rules(hits), joined, data)} if hits else set[str]()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from geode_traj.contract.gate_filter import Look
 from geode_traj.scan.views.trail import Part, Trail, replaced, spliced
 
 _INSIDE: Final = r"[A-Za-z0-9_./+=-]"
@@ -18,19 +19,37 @@ _CONCATENATED = re.compile(
     r"""(["'`])(?:[ \t]*(?:(?:\\?\r?\n[ \t]*|[+.&~]|\.\.|\|\||<<)[ \t\r\n]*)++[bBrRuUfF]?\1"""
     r"""|(?<=')"(?=\S)|(?<=")'(?=\S))"""
 )
-_TIME: Final = r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?"
-_PREFIXED = re.compile(
-    rf"{_LINE}(?:"
-    rf"{_TIME}[ \t]+(?:(?:stdout|stderr) [FP] |[\[(]?[A-Za-z]{{4,8}}[\])]?:?[ \t]+)?"
-    r"(?:\[?[\w./-]{1,64}(?:\[\d{1,7}\]|\])?: )?"
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[\d{1,7}\])?: "
-    r"|\[[A-Za-z]{4,8}\][ \t]"
-    r"|[\w.-]{1,40}[ \t]+[|│] ?"
-    r"|[\w./-]{1,120}[:-]\d{1,7}[:-]"
-    r"|[ \t]{0,8}\d{1,7}(?:→|[ \t]?[|│:][ \t]?|\t)"
-    r"|[+>-] ?|[ \t]{0,8}(?:[│┃▏▕|>#*;]|//|--(?=[ \t]))[ \t]?"
-    rf")+[ \t]*+(?={_INSIDE})"
+_TIME: Final = (
+    r"\[?[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,9})?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?"
 )
+_PREFIXES: Final = (
+    rf"(?:{_TIME}[ \t]+(?:(?:stdout|stderr) [FP] |[\[(]?[A-Za-z]{{4,8}}[\])]?:?[ \t]+)?"
+    r"(?:\[?[\w./-]{1,64}(?:\[[0-9]{1,7}\]|\])?: )?"
+    r"|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [\w.-]{1,64} [\w./-]{1,64}(?:\[[0-9]{1,7}\])?: "
+    r"|\[[A-Za-z]{4,8}\][ \t]"
+    r"|[\w.-]{1,40}[ \t]+(?:\||│) ?"
+    r"|[\w./-]{1,120}[:-][0-9]{1,7}[:-]"
+    r"|[ \t]{0,8}[0-9]{1,7}(?:→|[ \t]?(?:[|:]|│)[ \t]?|\t)"
+    r"|[+>-] ?|[ \t]{0,8}(?:[|>#*;]|│|┃|▏|▕|//|--(?=[ \t]))[ \t]?"
+    r")+"
+)
+_PREFIXED = re.compile(rf"{_LINE}{_PREFIXES}[ \t]*+(?={_INSIDE})")
+
+
+def _torn(prefixes: str) -> Look:
+    """Return what is in the bytes of every text of which a token goes on in the next line, behind `prefixes`.
+
+    What goes on there is believed if it has a letter and a digit (`View.torn`).
+    """
+    letter, digit, any_ = rb"[A-Za-z\x80-\xff]", rb"[0-9\x80-\xff]", rb"[!-\xff]*"
+    bytes_of = re.sub(r"\{1,[0-9]+\}", "+", prefixes.replace(r"\w", r"\w\x80-\xff").replace(r"(?=[ \t])", ""))
+    rest = any_ + letter + any_ + digit + b"|" + any_ + digit + any_ + letter
+    return Look(rb"[A-Za-z0-9_./+=-]\\?\r?\n" + bytes_of.encode() + rb"[ \t]*(?:" + rest + b")")
+
+
+JOINED_TORN: Final = _torn("")
+UNPREFIXED_TORN: Final = _torn(_PREFIXES)
 
 
 def joined(text: str) -> tuple[str, Trail]:

@@ -37,7 +37,8 @@ class Decoder(NamedTuple):
     """A way to decode: `trigger` matches the UTF-8 bytes of every text that it changes.
 
     `sure` is asked next, where the trigger says too much: one automaton for both takes too many states.
-    `text` gives the decoded text alone, which takes less time.
+    `text` gives the decoded text alone, which takes less time, and `tears` tells of the bytes whether that
+    may hold anything that the text does not.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Decoder(NamedTuple):
     way: Way = "plain"
     text: Callable[[str], str] | None = None
     sure: Callable[[bytes], object] = bool
+    tears: Callable[[bytes], object] = bool
 
 
 def _alone(decode: Callable[[str], tuple[str, Trail]]) -> Callable[[str, Reader], tuple[str, Trail]]:
@@ -64,7 +66,14 @@ DECODERS: Final = (
     Decoder("unseen", _UNSEEN, _alone(escapes.unseen)),
     Decoder("percent", rb"%[0-9A-Fa-f]{2}", _alone(escapes.percent)),
     Decoder("base64", rb"[A-Za-z0-9+/_-]{16}", encoded.base64_text, "blob", sure=encoded.BASE64_BEGINS),
-    Decoder("joined", _LINE + rb"[A-Za-z0-9_./+=-]", _alone(layout.joined), "joined", layout.joined_text),
+    Decoder(
+        "joined",
+        _LINE + rb"[A-Za-z0-9_./+=-]",
+        _alone(layout.joined),
+        "joined",
+        layout.joined_text,
+        tears=layout.JOINED_TORN,
+    ),
     Decoder("entities", rb"&(?:#|[A-Za-z0-9]+;)", _alone(escapes.entities)),
     Decoder(
         "unprefixed",
@@ -76,6 +85,7 @@ DECODERS: Final = (
         _alone(layout.unprefixed),
         "joined",
         layout.unprefixed_text,
+        tears=layout.UNPREFIXED_TORN,
     ),
     Decoder(
         "concatenated",
@@ -100,13 +110,13 @@ def views(
     *,
     deep: bool,
     allowance: Allowance | None = None,
-    torn: Callable[[str, str], object] = str.__ne__,
+    torn: Callable[[View, Decoder], object] = lambda view, decoder: True,
     data: bytes | None = None,
 ) -> Iterator[View]:
     """Return the views of `text`: JSON escapes always; when `deep`, every decoder, on what others gave too.
 
-    `torn` tells of a text with its lines joined, and without, whether it holds anything that the lines tear.
-    `data` is the UTF-8 of `text`.
+    `torn` tells whether a text holds anything that is torn by what a decoder takes out. `data` is the UTF-8
+    of `text`.
     """
     data = utf8(text) if data is None else data
     first = applicable(data) if deep else [_JSON]
@@ -117,7 +127,7 @@ def views(
 
 
 def _deep_views(
-    whole: View, first: list[Decoder], allowance: Allowance, torn: Callable[[str, str], object]
+    whole: View, first: list[Decoder], allowance: Allowance, torn: Callable[[View, Decoder], object]
 ) -> Iterator[View]:
     seen = {whole.text}
     reader = Reader()
@@ -128,7 +138,7 @@ def _deep_views(
             for decoder in first if view is whole else applicable(view.data):
                 if allowance.left <= 0:
                     return
-                if decoder.text is not None and not torn(decoder.text(view.text), view.text):
+                if decoder.text is not None and not torn(view, decoder):
                     continue
                 allowance.left -= len(view.text)
                 made = _apply(decoder, view, reader)
