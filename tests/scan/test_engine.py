@@ -132,6 +132,16 @@ def test_private_key_runs_to_its_end_or_the_leafs() -> None:
     assert (opened.start, opened.end) == (2, len(text))
 
 
+@pytest.mark.parametrize("mark", ["+", "- ", "> "])
+def test_private_key_in_a_list_ends_where_it_ends(mark: str) -> None:
+    body = ["A1b2" * 16, "C3d4" * 16, "E5f6" * 7]
+    key = ["-----BEGIN " + "PRIVATE KEY-----", *body, "-----END " + "PRIVATE KEY-----"]
+    text = "\n".join(mark + line for line in ["before 1", *key, "after", "that 2"])
+    (span,) = find(text, "publish")
+    assert text[: span.start].endswith(mark)
+    assert text[span.end :] == f"\n{mark}after\n{mark}that 2"
+
+
 def test_key_makes_its_value_a_secret() -> None:
     engine = scanner("import")
     assert [s.rule for s in engine.find("s3cr3t-pw9", "db_password")] == ["named_value"]
