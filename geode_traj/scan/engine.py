@@ -48,9 +48,11 @@ _OWN_CLASSES: Final = (_FIELD, _NAMED, VALUE, USER, HOST, CLASS, media.CLASS)
 _SHORT: Final = 64
 """Texts this short, mostly keys, come again and again: what was found in them is remembered."""
 
-_MANY: Final = 16
 _LONG: Final = 1 << 14
 """Of longer texts up to this the last ones are remembered: what a tool gives, transcripts hold twice."""
+
+_MANY: Final = 16
+"""So many different tokens in one text are not counted one by one: its lines are joined."""
 
 
 class Scanner:
@@ -165,9 +167,9 @@ class Scanner:
         return [known_span(places[start], places[end], cls, text) for start, end, cls in found]
 
     def _torn(self, view: View, decoder: Decoder) -> bool:
-        """Tell whether a text may hold tokens, with its lines joined, that it does not hold as it stands.
+        """Tell whether a text may hold tokens, decoded so, that it does not hold as it stands.
 
-        Most tokens stand on one line: for them no view is made, and no way back from it.
+        It may, but for joined lines: most tokens stand on one, and for them no view and no way back is made.
         """
         if self.known or decoder.text is None:
             return True

@@ -138,7 +138,7 @@ def _deep_views(
             for decoder in first if view is whole else applicable(view.data):
                 if allowance.left <= 0:
                     return
-                if decoder.text is not None and not torn(view, decoder):
+                if not torn(view, decoder):
                     continue
                 allowance.left -= len(view.text)
                 made = _apply(decoder, view, reader)

@@ -18,10 +18,10 @@ from geode_traj.scan.engine import Scanner
 from geode_traj.scan.rules import packaged
 from tests.bench.clock import Clock
 from tests.bench.secrets.corpus import Corpus
+from tests.bench.secrets.peers import ROOT
 from tests.bench.secrets.score import Found
 
 NAME: Final = "geode-traj"
-ROOT: Final = Path(__file__).parents[3]
 BANDS: Final = ("high", "review")
 """What a person has to decide about; notes are not counted, neither as found nor as false."""
 
